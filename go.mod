@@ -1,0 +1,3 @@
+module perch.example
+
+go 1.26.8

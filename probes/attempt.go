@@ -1,0 +1,84 @@
+package probes
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Connection says what kind of connection an attempt used.
+type Connection string
+
+// The connections. An idle rung is a fresh warm-up, a reused request and, when
+// that failed, a control on a new connection.
+const (
+	ConnectionFresh   Connection = "fresh"
+	ConnectionReused  Connection = "reused"
+	ConnectionControl Connection = "control"
+)
+
+// Attempt is one request on the wire and what it showed.
+type Attempt struct {
+	Number     int // 1-based within the observation
+	Connection Connection
+	Reason     Reason
+	Detail     string // for people: the error or the expectation that failed; never decides
+
+	Method  string
+	Status  int // HTTP status of the whole answer; 0: none came
+	Proto   string
+	Started time.Time     // when the first request byte was about to leave; zero when nothing left
+	Elapsed time.Duration // first request byte to the end of the attempt (the opening, when that failed)
+	Phases  Phases
+	RTT     time.Duration // the kernel's smoothed round trip; 0: unknown
+
+	ConnectionAge time.Duration // since the connection was open, when the request left
+	Served        int           // requests that the connection carried before this one
+	IdleTime      time.Duration // real idle time before this request; 0: not held
+
+	RequestBytes      int64  // wire bytes of the request that were written
+	RequestBytesAcked *int64 // of them acknowledged by the next kernel on the path at the attempt's end; nil: unknown
+	ResponseBytes     int64  // wire bytes that came back
+
+	Local, Remote netip.AddrPort // zero: no connection
+	TraceID       string
+	SpanID        string
+
+	Queued     bool          // the close was already queued in our kernel before we wrote: validation would have seen it
+	Delay      time.Duration // perch's own scheduling delay during the attempt: how late it woke, or looked
+	DelayKnown bool          // whether Delay could be measured
+	RetryAfter time.Duration // what a 429 or 503 asked for; 0: nothing
+	CloseAfter bool          // the answer ends the connection (Connection: close, or HTTP/1.0 without keep-alive)
+	Advertised time.Duration // Keep-Alive: timeout=N of the answer; 0: none
+	TLSExpiry  time.Time     // NotAfter of the leaf certificate; zero: no TLS
+	Via        []string      // proxies and meshes seen in the answer's headers
+}
+
+// OK reports whether the attempt ended in a whole answer, as expected.
+func (a Attempt) OK() bool { return a.Reason == ReasonOK }
+
+// Phases are an attempt's parts. Zero means that the phase did not run.
+type Phases struct {
+	DNS, Connect, TLS, Wait, Transfer time.Duration
+}
+
+// HowClosed says by what a close (or what looked like one) was seen.
+type HowClosed string
+
+// How a connection ended while it was held, or at its reuse.
+const (
+	HowFIN         HowClosed = "fin"
+	HowRST         HowClosed = "rst"
+	HowBytes       HowClosed = "bytes"
+	HowCloseNotify HowClosed = "close_notify"
+	HowGoaway      HowClosed = "goaway"
+	HowSilent      HowClosed = "silent"
+)
+
+// Close is a close that was seen on a held connection.
+type Close struct {
+	Age        time.Duration // idle age at that moment
+	At         time.Time
+	How        HowClosed
+	Resolution time.Duration // how exactly Age is known
+	AfterReply time.Duration // since the last answer's last byte; equals Age for a used connection
+}

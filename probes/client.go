@@ -1,0 +1,57 @@
+package probes
+
+import "time"
+
+// Client is the application's HTTP client, as its owner declared it. The
+// catalog (diagnose/clients) says what it does.
+type Client struct {
+	Kind             string // a key of the catalog
+	WrappedBy        string // optional: a layer that wraps its errors
+	MaxIdle          Limit
+	ValidateAfter    Limit
+	TCPKeepAlive     time.Duration // 0: none
+	AutomaticRetries Switch        // by the client itself
+	Retry            *RetryPolicy  // the application's own layer; nil: none declared
+}
+
+// Limit is a duration, or a word. The zero value is the client's own default.
+type Limit struct {
+	Mode  LimitMode
+	After time.Duration // with LimitAfter
+}
+
+// LimitMode says how a Limit is to be read.
+type LimitMode string
+
+// The modes of a Limit.
+const (
+	LimitDefault LimitMode = ""
+	LimitNone    LimitMode = "none"   // max_idle: no limit; validate_after: never
+	LimitAlways  LimitMode = "always" // validate_after: before each use
+	LimitAfter   LimitMode = "after"
+)
+
+// Switch is a setting that may be left at the client's default.
+type Switch string
+
+// The positions of a Switch.
+const (
+	SwitchDefault Switch = ""
+	SwitchNone    Switch = "none"
+)
+
+// RetryPolicy is the application's retry layer.
+type RetryPolicy struct {
+	Layer    RetryLayer
+	Attempts int      // all tries, the first included
+	Errors   []string // class names, codes, or statuses such as 503 and 5xx, as the application writes them
+}
+
+// RetryLayer says which errors the retry layer sees.
+type RetryLayer string
+
+// The retry layers.
+const (
+	LayerInside RetryLayer = "inside" // it sees the client's own errors
+	LayerAround RetryLayer = "around" // it sees the wrapped ones
+)

@@ -1,0 +1,117 @@
+package probes
+
+import "time"
+
+// Outcome is the judgement on one rung (idle) or one probe, with everything
+// that a sink needs.
+type Outcome struct {
+	Target, Probe string
+	Kind          Kind
+	Verdict       Verdict
+	Reason        Reason // of the attempt that decided
+	Diagnosis     Diagnosis
+	Family        Family
+	Message       string // one human sentence
+
+	Method     string
+	Hold       time.Duration // idle
+	Search     bool
+	KeepAlive  time.Duration // expected; 0: not said
+	Every      time.Duration
+	Started    time.Time
+	Attempts   []Attempt
+	Close      *Close // nil: none seen
+	ClosedBy   string // "peer", "unknown"; empty: no close
+	Path       Path
+	Retry      RetryOutcome
+	Client     *ClientOutcome // nil: not declared
+	Hypotheses []Hypothesis
+	Advice     []string
+	Notice     NoticeInfo
+	RetryGaps  []RetryGap // with a declared client and policy: every reason it was judged for
+	Problem    string     // what perch itself did wrong; also in Run.Problems
+}
+
+// ID is "target/probe".
+func (o Outcome) ID() string { return o.Target + "/" + o.Probe }
+
+// RetryOutcome says what perch's own second try did, and what the
+// application's policy would have done.
+type RetryOutcome struct {
+	Result      RetryResult
+	Application RetryCover // empty: nothing to retry
+}
+
+// RetryResult is the fate of perch's own second try (or of the control).
+type RetryResult string
+
+// The results.
+const (
+	RetryNotNeeded RetryResult = "not_needed"
+	RetryRecovered RetryResult = "recovered"
+	RetryFailed    RetryResult = "failed"
+	RetryUnsafe    RetryResult = "unsafe"
+	RetryNotTried  RetryResult = "not_tried"
+)
+
+// RetryCover says whether the application's policy covers a reason.
+type RetryCover string
+
+// The covers.
+const (
+	CoverCovered   RetryCover = "covered"
+	CoverUncovered RetryCover = "uncovered"
+	CoverUnsafe    RetryCover = "unsafe"
+	CoverUnknown   RetryCover = "unknown"
+)
+
+// RetryGap is one cell of perch_retry_gap.
+type RetryGap struct {
+	Client string
+	Reason Reason
+	Gap    bool
+}
+
+// ClientOutcome is what the application's client makes of it.
+type ClientOutcome struct {
+	Kind        string
+	Experiences string // what it throws or returns, in its own words; empty: nothing
+	Band        *Band  // nil: no danger band
+}
+
+// Band is the danger band: idle ages at which the client would use a
+// connection that the path has already closed.
+type Band struct {
+	From, To time.Duration
+	Open     bool // no upper end: the client never stops nor looks; To is 0
+}
+
+// HypothesisID names one of the six.
+type HypothesisID string
+
+// The hypotheses, in the order in which they are shown.
+const (
+	HypothesisAPIDown    HypothesisID = "api_down"
+	HypothesisPathBlocks HypothesisID = "path_blocks"
+	HypothesisOwnPod     HypothesisID = "own_pod"
+	HypothesisStalePool  HypothesisID = "stale_pool"
+	HypothesisRateLimit  HypothesisID = "rate_limit"
+	HypothesisRetryGap   HypothesisID = "retry_gap"
+)
+
+// Hypothesis is one explanation, ruled in or out by measured values.
+type Hypothesis struct {
+	ID       HypothesisID
+	Ruled    Ruling
+	Evidence string
+}
+
+// Ruling is in, out or open.
+type Ruling string
+
+// The rulings.
+const (
+	RuledIn   Ruling = "in"
+	RuledOut  Ruling = "out"
+	RuledOpen Ruling = "open"
+)

@@ -1,0 +1,96 @@
+package probes
+
+import "time"
+
+// Run is everything that one pass found: what every sink consumes.
+type Run struct {
+	Version  string // of perch
+	Name     string // the config's
+	Vantage  string
+	RunID    string
+	Seed     uint64
+	Started  time.Time
+	Finished time.Time
+	CutShort string // why the run was cut short; empty: it was not
+	Outcomes []Outcome
+	Idle     []IdleResult
+	Budget   []BudgetUse
+	NotDue   []string        // "target/probe" that were not due
+	Problems []Problem       // what perch itself could not do
+	Delays   []time.Duration // perch's own lateness samples during the run, bounded
+}
+
+// Verdict is incomplete if the run was cut short, else the worst of fail,
+// incomplete, degraded, pass. A run without anything to judge is a pass.
+func (r Run) Verdict() Verdict {
+	if r.CutShort != "" {
+		return VerdictIncomplete
+	}
+	worst := VerdictPass
+	for _, o := range r.Outcomes {
+		if severity(o.Verdict) > severity(worst) {
+			worst = o.Verdict
+		}
+	}
+	return worst
+}
+
+// severity orders verdicts; an unknown one counts as incomplete.
+func severity(v Verdict) int {
+	switch v {
+	case VerdictSkipped:
+		return 0
+	case VerdictPass:
+		return 1
+	case VerdictDegraded:
+		return 2
+	case VerdictFail:
+		return 4
+	case VerdictIncomplete:
+		return 3
+	}
+	return 3
+}
+
+// IdleResult sums up a probe's ladder. Zero durations are unknown.
+type IdleResult struct {
+	Target, Probe string
+	Survived      time.Duration // longest idle age that worked
+	Died          time.Duration // shortest idle age that did not
+	Measured      time.Duration // idle age of the close, where one was seen
+	Advertised    time.Duration // Keep-Alive: timeout=N
+	How           HowClosed     // empty: nothing died
+}
+
+// BudgetUse is what a target's budget was and how much of it was used.
+type BudgetUse struct {
+	Target         string
+	LimitPerSecond float64
+	Requests       int
+	PeakPerSecond  float64
+	Waited         time.Duration // at the last gate; it should be 0
+	Denied         int           // requests that were not sent because the budget was used up
+}
+
+// Problem is something that perch itself could not do.
+type Problem struct {
+	Part Part
+	Text string
+}
+
+// Part is a part of perch that can fail.
+type Part string
+
+// The parts.
+const (
+	PartConfig   Part = "config"
+	PartState    Part = "state"
+	PartPush     Part = "push"
+	PartNotices  Part = "notices"
+	PartInternal Part = "internal"
+)
+
+// Parts returns the closed set.
+func Parts() []Part {
+	return []Part{PartConfig, PartState, PartPush, PartNotices, PartInternal}
+}

@@ -1,0 +1,105 @@
+package probes
+
+import (
+	"crypto/tls"
+	"net/url"
+	"time"
+
+	"perch.example/probes/expect"
+)
+
+// Target is an API and what all its probes share.
+type Target struct {
+	Name           string
+	URL            *url.URL
+	Owner          string
+	Severity       string // page, ticket, info; empty: not said
+	Runbook        string
+	RateLimit      Rate    // what the API allows the whole service
+	Share          float64 // of RateLimit that perch may use, 0 < Share <= 1
+	DailyLimit     int
+	MaxConnections int
+	Client         *Client // nil: not declared
+	Via            Via
+	Probes         []Spec
+}
+
+// Budget returns the rate that perch may use: RateLimit x Share, per second.
+func (t Target) Budget() float64 { return float64(t.RateLimit) * t.Share }
+
+// Rate is requests per second.
+type Rate float64
+
+// Via is what the config declares to end TCP on the way.
+type Via string
+
+// What may stand on the way.
+const (
+	ViaNone  Via = "none"
+	ViaMesh  Via = "mesh"
+	ViaProxy Via = "proxy"
+)
+
+// Spec is one configured probe with every default resolved: all that is needed
+// to plan, run and judge it.
+type Spec struct {
+	Target, Probe string
+	Kind          Kind
+	Every         time.Duration // 0: each run
+	Method        string        // GET, HEAD, OPTIONS
+	URL           *url.URL      // path and literal query joined; no secret inside
+	Headers       []Field
+	Query         []Field
+	TLS           TLS
+	Timeouts      Timeouts
+	Redirects     int // how many are followed; 0: none
+	MaxBody       int64
+	Expect        *expect.Set // never nil
+	Retry         Retry
+
+	KeepAlive time.Duration   // idle: what the path is expected to honour; 0: not said
+	Holds     []time.Duration // idle: rungs; empty: the plan makes a ladder
+	Search    bool            // idle: end each hold at its first close (perch idle)
+	Client    *Client         // the target's; nil: not declared
+	Via       Via
+	Notice    NoticeInfo
+}
+
+// ID is "target/probe".
+func (s Spec) ID() string { return s.Target + "/" + s.Probe }
+
+// NoticeInfo is what a notice says of a target beside the finding.
+type NoticeInfo struct{ Owner, Severity, Runbook string }
+
+// Field is a header or a query parameter: a literal Value, or one read From a
+// source and put behind Prefix.
+type Field struct {
+	Name, Prefix, Value string
+	From                Source
+}
+
+// TLS holds the client side of TLS. Zero: the system's roots, SNI from the URL.
+type TLS struct {
+	CAFile, CertFile, KeyFile, ServerName string
+	MinVersion                            uint16 // tls.VersionTLS12 or 13
+}
+
+// Versions perch speaks; a document of this package's users, not a setting.
+const (
+	MinTLS = tls.VersionTLS12
+	MaxTLS = tls.VersionTLS13
+)
+
+// Timeouts bound the phases of one attempt.
+type Timeouts struct {
+	DNS      time.Duration // resolving a name
+	Connect  time.Duration // one address
+	TLS      time.Duration
+	Response time.Duration // first request byte to the answer's last
+}
+
+// Retry is perch's own second try, on a fresh connection, always recorded.
+type Retry struct {
+	Attempts int // all tries, the first included; 0 and 1: no second try
+	Backoff  time.Duration
+}

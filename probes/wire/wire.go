@@ -1,0 +1,68 @@
+// Package wire owns one connection at a time: it dials, sends, holds, watches
+// and reuses, and keeps the evidence that the kernel gives, consuming nothing
+// while it holds. It never redials and never pools.
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// DialFunc opens a connection; nil means the real network.
+type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// ResolveFunc turns a name into addresses; nil means the system's resolver.
+type ResolveFunc func(ctx context.Context, host string) ([]netip.Addr, error)
+
+// Options say how a connection is opened.
+type Options struct {
+	Host, Port   string
+	Dial         DialFunc
+	Resolve      ResolveFunc
+	TLS          *tls.Config   // nil: plain
+	TCPKeepAlive time.Duration // 0: off, so that nothing keeps the path awake
+	DNS          time.Duration // longest resolution
+	Connect      time.Duration // longest connect to one address
+	Handshake    time.Duration // longest TLS handshake
+}
+
+// Request is one exchange to be made on a connection.
+type Request struct {
+	HTTP    *http.Request
+	MaxHead int64         // of the answer, bytes
+	MaxBody int64         // of the answer, bytes, before and after decompression
+	Timeout time.Duration // first request byte to the answer's last
+	// Gate is called right before the first request byte, outside of every
+	// timed section; an error means that nothing is sent. nil: no gate.
+	Gate func(context.Context) error
+}
+
+// Response is a whole answer.
+type Response struct {
+	Status int
+	Header http.Header
+	Proto  string
+	Body   []byte               // decompressed
+	TLS    *tls.ConnectionState // nil: plain
+	Close  bool                 // the answer ends the connection
+}
+
+// Close is what was first seen to end a held connection.
+type Close struct {
+	Age        time.Duration // since the last byte of the last answer
+	At         time.Time
+	State      string        // "fin", "rst", "bytes"; under TLS "bytes" is ciphertext until the reuse decrypts it
+	Resolution time.Duration // how exactly Age is known
+}
+
+// Held is how a hold went.
+type Held struct {
+	Late      time.Duration // how late the hold woke
+	LateKnown bool
+	Close     *Close // first event that may be a close; nil: none, or no kernel evidence
+	Canceled  bool   // the context ended first
+}
