@@ -1,0 +1,99 @@
+package clients
+
+import (
+	"time"
+
+	"perch.example/probes"
+)
+
+// Path is what was measured of how a path ends idle connections.
+type Path struct {
+	Timeout    time.Duration // idle age at which it ends them; 0: unknown
+	Margin     time.Duration // round trip and resolution: that much earlier a request can already lose the race
+	Advertised time.Duration // Keep-Alive: timeout=N; 0: none
+	Silent     bool          // nothing is sent when it ends: looking cannot see it
+}
+
+// Band returns the idle ages at which the client would use a connection that
+// the path has already closed, for a close that can be seen. nil: there are
+// none, or the client is not known.
+func Band(decl probes.Client, measured, rtt time.Duration) *probes.Band {
+	return BandOn(decl, Path{Timeout: measured, Margin: rtt})
+}
+
+// BandOn is Band with all that is known of the path. A silent end is not seen
+// by looking; TCP keep-alive more often than the timeout prevents it.
+func BandOn(decl probes.Client, path Path) *probes.Band {
+	client, ok := Lookup(decl.Kind)
+	if !ok || path.Timeout <= 0 {
+		return nil
+	}
+	if path.Silent && decl.TCPKeepAlive > 0 && decl.TCPKeepAlive < path.Timeout {
+		return nil
+	}
+	band := probes.Band{From: max(0, path.Timeout-path.Margin), Open: true}
+	band = endAt(band, client.maxIdle(decl, path.Advertised))
+	if !path.Silent {
+		band = endAt(band, client.validation(decl))
+	}
+	if !band.Open && band.To <= band.From {
+		return nil
+	}
+	return &band
+}
+
+// Holds reports whether an idle age lies in the band.
+func Holds(b *probes.Band, idle time.Duration) bool {
+	return b != nil && idle >= b.From && (b.Open || idle < b.To)
+}
+
+// endAt lets the band end where a limit stops or looks first.
+func endAt(b probes.Band, limit probes.Limit) probes.Band {
+	var end time.Duration
+	switch limit.Mode {
+	case probes.LimitDefault, probes.LimitNone:
+		return b
+	case probes.LimitAlways:
+		end = 0
+	case probes.LimitAfter:
+		end = limit.After
+	}
+	if b.Open || end < b.To {
+		b.To, b.Open = end, false
+	}
+	return b
+}
+
+// maxIdle is the age at which the client drops a connection by itself.
+// advertised is the answer's hint; 0: there was none.
+func (c Client) maxIdle(decl probes.Client, advertised time.Duration) probes.Limit {
+	if decl.MaxIdle.Mode != probes.LimitDefault {
+		return decl.MaxIdle
+	}
+	if c.Idle.Hint && advertised > 0 {
+		return after(max(0, advertised-c.Idle.Margin))
+	}
+	return c.Idle.Limit
+}
+
+// validation is the age from which the client looks before it uses.
+func (c Client) validation(decl probes.Client) probes.Limit {
+	if c.Looks.Fixed || decl.ValidateAfter.Mode == probes.LimitDefault {
+		return c.Looks.Limit
+	}
+	return decl.ValidateAfter
+}
+
+// looksAt reports whether the client looks at a connection of that idle age.
+func (c Client) looksAt(decl probes.Client, idle time.Duration) bool {
+	limit := c.validation(decl)
+	switch limit.Mode {
+	case probes.LimitAlways:
+		return true
+	case probes.LimitAfter:
+		return idle >= limit.After
+	case probes.LimitDefault, probes.LimitNone:
+		return false
+	}
+	return false
+}

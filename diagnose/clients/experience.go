@@ -1,0 +1,237 @@
+package clients
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"perch.example/probes"
+)
+
+// Result is what an event comes to for the application.
+type Result string
+
+// The results.
+const (
+	Noticed Result = "noticed" // a new connection was used: nothing to see
+	Retried Result = "retried" // hidden by the client's own second try
+	Failed  Result = "error"   // it reaches the application
+	Unknown Result = "unknown" // the catalog does not say
+)
+
+// Experience says what the application's client makes of a reason on a
+// connection that was idle for that long (0: fresh, or no idle age at which
+// the client looks): in words, as a result, and whether a retry covers it
+// (empty: nothing to retry).
+func Experience(decl probes.Client, reason probes.Reason, method string, idle time.Duration) (string, Result, probes.RetryCover) {
+	m := meet(decl, reason, method, idle)
+	return m.text(), m.result, m.cover()
+}
+
+// RetryEntry returns the name that the application's retry list would have to
+// hold for its layer to see this reason; empty when no error comes out.
+func RetryEntry(decl probes.Client, reason probes.Reason, method string, idle time.Duration) string {
+	m := meet(decl, reason, method, idle)
+	if m.result != Failed {
+		return ""
+	}
+	if seen := m.seen(); len(seen) > 0 {
+		return seen[0]
+	}
+	return ""
+}
+
+// meeting is one reason meeting one declared client.
+type meeting struct {
+	decl    probes.Client
+	client  Client
+	wrapper *wrapper
+	reason  probes.Reason
+	event   Event
+	method  string
+	effect  Effect
+	dropped time.Duration // the client's own idle limit, when that ended it first
+	result  Result
+}
+
+func meet(decl probes.Client, reason probes.Reason, method string, idle time.Duration) meeting {
+	m := meeting{decl: decl, reason: reason, event: eventOf(reason), method: method, result: Unknown}
+	client, ok := Lookup(decl.Kind)
+	if !ok || m.event == "" {
+		return m
+	}
+	m.client = client
+	m.wrapper = lookupWrapper(decl.WrappedBy)
+	if limit := client.maxIdle(decl, 0); idle > 0 && limit.Mode == probes.LimitAfter && idle >= limit.After {
+		m.dropped, m.result = limit.After, Noticed
+		return m
+	}
+	fact, ok := client.Facts[m.event]
+	if !ok {
+		return m
+	}
+	m.effect = fact.effect(client.looksAt(decl, idle), safe(method), decl.AutomaticRetries != probes.SwitchNone)
+	switch m.effect.Does {
+	case Notices:
+		m.result = Noticed
+	case Retries:
+		m.result = Retried
+	case Fails, Returns:
+		m.result = Failed
+	}
+	return m
+}
+
+// effect picks the cell. An unset one falls back to what comes out when the
+// client does not help.
+func (f Fact) effect(looked, safeMethod, automatic bool) Effect {
+	switch {
+	case looked && f.Looked != nil:
+		return *f.Looked
+	case !automatic && f.Bare != nil:
+		return *f.Bare
+	case safeMethod && (automatic || f.Safe.Does != Retries):
+		return f.Safe
+	default:
+		return f.Other
+	}
+}
+
+// text is what the application sees, in the client's own words.
+func (m meeting) text() string {
+	switch {
+	case m.result == Unknown:
+		return ""
+	case m.dropped > 0:
+		return fmt.Sprintf("does not use it: it drops what was idle for %s", m.dropped)
+	case m.effect.Does == Notices:
+		return "notices that it is dead and opens a new connection"
+	case m.effect.Does == Retries:
+		return "writes to the dead connection, then silently sends again on a new one"
+	case m.effect.Does == Returns:
+		return m.returned()
+	}
+	text := m.client.Verb + " " + m.effect.Error
+	if m.effect.Text != "" {
+		text += ": " + m.effect.Text
+	}
+	if m.wrapper != nil {
+		text += fmt.Sprintf(", which %s wraps in %s", m.wrapper.name, m.wrapper.network)
+	}
+	return text
+}
+
+// returned words an answer, or what looks like one.
+func (m meeting) returned() string {
+	if m.wrapper != nil {
+		if name := m.wrapper.status(m.event.status()); name != "" {
+			return fmt.Sprintf("returns %s, for which %s throws %s", m.effect.Text, m.wrapper.name, name)
+		}
+	}
+	return "returns " + m.effect.Text
+}
+
+// cover says whether the failure is retried, and whether that is safe.
+func (m meeting) cover() probes.RetryCover {
+	switch m.result {
+	case Noticed:
+		return ""
+	case Retried:
+		return m.safely()
+	case Failed:
+	case Unknown:
+		return probes.CoverUnknown
+	}
+	policy := m.decl.Retry
+	if policy == nil {
+		return probes.CoverUnknown
+	}
+	if policy.Attempts == 1 {
+		return probes.CoverUncovered
+	}
+	for _, name := range m.seen() {
+		if listed(policy.Errors, name) {
+			return m.safely()
+		}
+	}
+	return probes.CoverUncovered
+}
+
+// safely is covered, unless the method may be executed twice.
+func (m meeting) safely() probes.RetryCover {
+	if m.reason.Resend() == probes.ResendSafe || idempotent(m.method) {
+		return probes.CoverCovered
+	}
+	return probes.CoverUnsafe
+}
+
+// seen returns the names by which the retry layer can know the failure, the
+// most exact one first.
+func (m meeting) seen() []string {
+	wrapped := m.wrapper != nil && m.decl.Retry != nil && m.decl.Retry.Layer == probes.LayerAround
+	if m.effect.Does == Returns {
+		return m.seenAnswer(wrapped)
+	}
+	if wrapped {
+		return kindsOf(m.wrapper.errors(), m.wrapper.network)
+	}
+	return kindsOf(m.client.Errors, m.effect.Error)
+}
+
+func (m meeting) seenAnswer(wrapped bool) []string {
+	status := m.event.status()
+	if status == 0 {
+		return nil
+	}
+	names := []string{fmt.Sprint(status), fmt.Sprintf("%dxx", status/100)}
+	if !wrapped {
+		return names
+	}
+	if class := m.wrapper.status(status); class != "" {
+		return append(kindsOf(m.wrapper.errors(), class), names...)
+	}
+	return names
+}
+
+// kindsOf returns name and everything that it also is, nearest first.
+func kindsOf(parents map[string][]string, name string) []string {
+	names := []string{name}
+	for i := 0; i < len(names); i++ {
+		for _, parent := range parents[names[i]] {
+			if !listed(names, parent) {
+				names = append(names, parent)
+			}
+		}
+	}
+	return names
+}
+
+// listed reports whether list names name, whole or by its last part, as
+// applications import classes.
+func listed(list []string, name string) bool {
+	for _, entry := range list {
+		if strings.EqualFold(entry, name) || entry == lastPart(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func lastPart(name string) string {
+	return name[strings.LastIndexAny(name, ".$")+1:]
+}
+
+// safe reports whether clients treat the method as one without effects.
+func safe(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, "":
+		return true
+	}
+	return false
+}
+
+// idempotent reports whether executing the method twice is the same as once.
+func idempotent(method string) bool {
+	return safe(method) || method == http.MethodPut || method == http.MethodDelete
+}
