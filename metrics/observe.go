@@ -1,0 +1,199 @@
+package metrics
+
+import (
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"perch.example/probes"
+)
+
+// Observe adds a run: its outcomes, its budget, its problems and itself.
+func (m *Metrics) Observe(run probes.Run) {
+	for _, outcomes := range byProbe(run.Outcomes) {
+		m.observeProbe(outcomes, run.Finished)
+	}
+	for _, r := range run.Idle {
+		m.observeIdle(r)
+	}
+	m.observeCertificates(run.Outcomes)
+	m.observeRun(run)
+}
+
+// byProbe groups outcomes by target and probe, in the order of their coming.
+func byProbe(outcomes []probes.Outcome) [][]probes.Outcome {
+	index := map[string]int{}
+	var groups [][]probes.Outcome
+	for _, o := range outcomes {
+		i, known := index[o.ID()]
+		if !known {
+			i = len(groups)
+			index[o.ID()] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], o)
+	}
+	return groups
+}
+
+// observeProbe adds what one run found about one probe; there is at least one
+// outcome.
+func (m *Metrics) observeProbe(outcomes []probes.Outcome, finished time.Time) {
+	target, probe := outcomes[0].Target, outcomes[0].Probe
+	tried := false
+	for _, o := range outcomes {
+		m.vectors.outcomes.WithLabelValues(target, probe, string(verdictLabel(o.Verdict))).Inc()
+		for _, a := range o.Attempts {
+			m.observeAttempt(target, probe, a)
+			tried = true
+		}
+		if result := retryLabel(o.Retry.Result); result != "" {
+			m.vectors.retries.WithLabelValues(target, probe, string(result)).Inc()
+		}
+		m.observeHold(o)
+	}
+	if tried && !finished.IsZero() {
+		m.vectors.lastRun.WithLabelValues(target, probe).Set(seconds(finished))
+	}
+	if success, known := succeeded(outcomes); known {
+		m.vectors.success.WithLabelValues(target, probe).Set(bit(success))
+	}
+	m.observeFindings(outcomes)
+	m.observeClient(outcomes)
+}
+
+// succeeded says whether the application is served. Not known: nothing was
+// judged.
+func succeeded(outcomes []probes.Outcome) (success, known bool) {
+	for _, o := range outcomes {
+		switch o.Verdict {
+		case probes.VerdictFail:
+			return false, true
+		case probes.VerdictPass, probes.VerdictDegraded:
+			success, known = true, true
+		default: // skipped or incomplete: says nothing
+		}
+	}
+	return success, known
+}
+
+func (m *Metrics) observeAttempt(target, probe string, a probes.Attempt) {
+	on := string(a.Connection)
+	m.vectors.attempts.WithLabelValues(target, probe, on, string(reasonLabel(a.Reason))).Inc()
+	if a.Status != 0 {
+		m.vectors.attemptDuration.WithLabelValues(target, probe, on).Observe(a.Elapsed.Seconds())
+	}
+	for _, p := range []struct {
+		name string
+		took time.Duration
+	}{
+		{phaseDNS, a.Phases.DNS}, {phaseConnect, a.Phases.Connect}, {phaseTLS, a.Phases.TLS},
+		{phaseWait, a.Phases.Wait}, {phaseTransfer, a.Phases.Transfer},
+	} {
+		if p.took > 0 {
+			m.vectors.phaseDuration.WithLabelValues(target, probe, p.name).Observe(p.took.Seconds())
+		}
+	}
+}
+
+// observeFindings sets what was found to 1. The rest becomes 0 only when
+// something was judged: a run that was cut short has not found the fault gone.
+func (m *Metrics) observeFindings(outcomes []probes.Outcome) {
+	target, probe := outcomes[0].Target, outcomes[0].Probe
+	_, judged := succeeded(outcomes)
+	can := m.specs[outcomes[0].ID()].can.diagnoses
+	for _, d := range probes.Diagnoses() {
+		found := slices.ContainsFunc(outcomes, func(o probes.Outcome) bool { return o.Diagnosis == d })
+		if found || judged && slices.Contains(can, d) {
+			m.vectors.finding.WithLabelValues(target, probe, string(d)).Set(bit(found))
+		}
+	}
+}
+
+// observeCertificates keeps the earliest expiry of each target's run: backends
+// behind one name may show different certificates.
+func (m *Metrics) observeCertificates(outcomes []probes.Outcome) {
+	earliest := map[string]time.Time{}
+	for _, o := range outcomes {
+		for _, a := range o.Attempts {
+			if a.TLSExpiry.IsZero() {
+				continue
+			}
+			if t, seen := earliest[o.Target]; !seen || a.TLSExpiry.Before(t) {
+				earliest[o.Target] = a.TLSExpiry
+			}
+		}
+	}
+	for target, t := range earliest {
+		m.vectors.certificateExpiry.WithLabelValues(target).Set(seconds(t))
+	}
+}
+
+func (m *Metrics) observeRun(run probes.Run) {
+	v := m.vectors
+	for _, b := range run.Budget {
+		v.requests.WithLabelValues(b.Target).Add(float64(b.Requests))
+		v.budgetWait.WithLabelValues(b.Target).Add(b.Waited.Seconds())
+	}
+	for _, p := range run.Problems {
+		m.Problem(p.Part)
+	}
+	for _, late := range run.Delays {
+		v.schedulingDelay.WithLabelValues().Observe(late.Seconds())
+	}
+	v.runs.WithLabelValues(string(run.Verdict())).Inc()
+	if run.Finished.IsZero() {
+		return
+	}
+	v.runDuration.WithLabelValues().Set(run.Finished.Sub(run.Started).Seconds())
+	if run.CutShort == "" {
+		v.runCompleted.WithLabelValues().Set(seconds(run.Finished))
+	}
+}
+
+// The functions below keep a label's values a closed set, whatever a caller
+// hands in: what is unknown is never a pass.
+
+func verdictLabel(v probes.Verdict) probes.Verdict {
+	if slices.Contains(probes.Verdicts(), v) {
+		return v
+	}
+	return probes.VerdictIncomplete
+}
+
+func reasonLabel(r probes.Reason) probes.Reason {
+	if slices.Contains(probes.Reasons(), r) {
+		return r
+	}
+	return probes.ReasonInternal
+}
+
+// retryLabel returns an empty result where nothing was tried again.
+func retryLabel(r probes.RetryResult) probes.RetryResult {
+	switch r {
+	case probes.RetryRecovered, probes.RetryFailed, probes.RetryUnsafe:
+		return r
+	default:
+		return ""
+	}
+}
+
+func bit(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// seconds is a moment as Prometheus writes it; milliseconds are exact.
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1e3 }
+
+// setKnown sets a gauge to d, or takes the series away where d is 0: unknown.
+func setKnown(v *prometheus.GaugeVec, d time.Duration, labels ...string) {
+	if d <= 0 {
+		v.DeleteLabelValues(labels...)
+		return
+	}
+	v.WithLabelValues(labels...).Set(d.Seconds())
+}
