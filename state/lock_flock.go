@@ -1,0 +1,38 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package state
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// takeLock holds path.lock by flock: the kernel gives it back when the process
+// dies, however it dies. The file itself stays: removing it would let a third
+// process lock a new file while a second one waits on the old.
+func takeLock(path string) (*lock, error) {
+	name := path + ".lock"
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("locking state %q: %w", path, err)
+	}
+	for {
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, errors.Join(&LockedError{Path: path, Lock: name, Holder: holder(name)}, file.Close())
+	}
+	held := &lock{file: file}
+	if err == nil {
+		err = held.sign()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("locking state %q: %w", path, err), file.Close())
+	}
+	return held, nil
+}
