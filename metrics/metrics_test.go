@@ -10,8 +10,8 @@ import (
 	"perch.example/probes"
 )
 
-// second is a moment that every test's run happens at.
-var second = time.Date(2026, 11, 30, 3, 0, 0, 0, time.UTC)
+// moment is when every test's run ends.
+func moment() time.Time { return time.Date(2026, 11, 30, 3, 0, 0, 0, time.UTC) }
 
 func parse(t testing.TB, raw string) *url.URL {
 	t.Helper()
@@ -45,7 +45,7 @@ func shop(t testing.TB) Options {
 // incident is a run of shop: the http probe recovered on its second try, one
 // rung of three was closed early.
 func incident() probes.Run {
-	expiry := second.Add(30 * 24 * time.Hour)
+	expiry := moment().Add(30 * 24 * time.Hour)
 	answered := func(on probes.Connection, took time.Duration) probes.Attempt {
 		a := probes.Attempt{Connection: on, Reason: probes.ReasonOK, Status: 200, Elapsed: took,
 			Phases: probes.Phases{Wait: took - time.Millisecond, Transfer: time.Millisecond}}
@@ -78,7 +78,7 @@ func incident() probes.Run {
 			answered(probes.ConnectionFresh, 100*time.Millisecond),
 		}}
 	return probes.Run{
-		Name: "shop", Vantage: "prod-tokyo", Started: second.Add(-75 * time.Second), Finished: second,
+		Name: "shop", Vantage: "prod-tokyo", Started: moment().Add(-75 * time.Second), Finished: moment(),
 		Outcomes: []probes.Outcome{calendar,
 			rung(30*time.Second, answered(probes.ConnectionFresh, 120*time.Millisecond), answered(probes.ConnectionReused, 95*time.Millisecond)),
 			rung(59*time.Second, answered(probes.ConnectionFresh, 120*time.Millisecond), answered(probes.ConnectionReused, 95*time.Millisecond)),
@@ -146,7 +146,7 @@ func TestEveryMetricOfARun(t *testing.T) {
 	m.Observe(incident())
 	m.Notices("slack", true)
 	m.Notices("slack", false)
-	m.Pending("slack", 1, second.Add(-time.Hour))
+	m.Pending("slack", 1, moment().Add(-time.Hour))
 	m.IncidentsKnown()
 	m.SetIncident("stock-api", probes.FamilyConnection, true)
 	m.Problem(probes.PartPush)

@@ -19,7 +19,7 @@ import (
 func everything(o Options) *Metrics {
 	m := New(o)
 	m.IncidentsKnown()
-	run := probes.Run{Started: second, Finished: second}
+	run := probes.Run{Started: moment(), Finished: moment()}
 	for _, t := range o.Targets {
 		for _, s := range t.Probes {
 			out := probes.Outcome{Target: s.Target, Probe: s.Probe, Kind: s.Kind, Verdict: probes.VerdictPass}
@@ -45,14 +45,14 @@ func everything(o Options) *Metrics {
 	}
 	m.Observe(run)
 	for _, d := range o.Destinations {
-		m.Pending(d, 1, second)
+		m.Pending(d, 1, moment())
 	}
 	return m
 }
 
 func expiryOf(s probes.Spec) time.Time {
 	if secure(s) {
-		return second
+		return moment()
 	}
 	return time.Time{}
 }

@@ -42,7 +42,7 @@ func TestUnknownIsAbsent(t *testing.T) {
 func TestARunCutShortTakesNothingBack(t *testing.T) {
 	m := New(shop(t))
 	m.Observe(incident())
-	m.Observe(probes.Run{Started: second, Finished: second.Add(time.Minute), CutShort: "deadline",
+	m.Observe(probes.Run{Started: moment(), Finished: moment().Add(time.Minute), CutShort: "deadline",
 		Outcomes: []probes.Outcome{
 			{Target: "stock-api", Probe: "idle", Kind: probes.KindIdle, Verdict: probes.VerdictIncomplete, Reason: probes.ReasonCanceled,
 				Client: &probes.ClientOutcome{Kind: "apache-httpclient-4.5"}},
@@ -72,7 +72,7 @@ func TestARunCutShortTakesNothingBack(t *testing.T) {
 func TestAGoodRunClearsWhatTheLastFound(t *testing.T) {
 	m := New(shop(t))
 	m.Observe(incident())
-	m.Observe(probes.Run{Started: second, Finished: second.Add(time.Minute),
+	m.Observe(probes.Run{Started: moment(), Finished: moment().Add(time.Minute),
 		Outcomes: []probes.Outcome{{Target: "stock-api", Probe: "idle", Kind: probes.KindIdle, Verdict: probes.VerdictPass,
 			Client: &probes.ClientOutcome{Kind: "apache-httpclient-4.5"}}},
 		Idle: []probes.IdleResult{{Target: "stock-api", Probe: "idle", Survived: 120 * time.Second}},
