@@ -1,0 +1,120 @@
+package probes
+
+import "perch.example/probes/wire"
+
+// Classify returns the reason that the wire showed: the first rule of the list
+// that matches, or ReasonInternal. ReasonOK means a whole answer; what the
+// answer says is judged elsewhere. It is pure, and looks at no error's text.
+func Classify(e wire.Evidence) Reason {
+	for _, r := range wireRules() {
+		if r.match(e) {
+			return r.reason
+		}
+	}
+	return ReasonInternal
+}
+
+// rule is one line of the deciding order.
+type rule struct {
+	reason Reason
+	match  func(wire.Evidence) bool
+}
+
+// wireRules is the deciding order. HTTP/2's reasons have their places in it:
+// idle_goaway before idle_close_notify, the others before crossed_close.
+func wireRules() []rule {
+	return []rule{
+		{ReasonCanceled, func(e wire.Evidence) bool { return e.Canceled }},
+		{ReasonSkipped, func(e wire.Evidence) bool { return e.Refused }},
+		{ReasonDNS, failed(wire.FailureDNS)},
+		{ReasonRefused, failed(wire.FailureRefused)},
+		{ReasonConnectTimeout, failed(wire.FailureConnectTimeout)},
+		{ReasonConnectFailed, failed(wire.FailureConnect)},
+		{ReasonCertificate, failed(wire.FailureCertificate)},
+		{ReasonTLS, failed(wire.FailureTLS)},
+		// TLS 1.3 servers refuse a client's certificate only after it believes
+		// the handshake done: the alert stands where the answer should.
+		{ReasonTLS, func(e wire.Evidence) bool { return !e.Held && e.Stage == wire.StageNone && e.Ending == wire.EndAlert }},
+
+		// What had happened before our write. On a fresh connection the same
+		// facts have other names: nothing was idle.
+		{ReasonIdleCloseNotify, func(e wire.Evidence) bool { return e.Held && e.Alerted }},
+		{ReasonIdleBytes, func(e wire.Evidence) bool { return e.Held && unasked(e) }},
+		{ReasonBadResponse, func(e wire.Evidence) bool { return !e.Held && unasked(e) }},
+		{ReasonIdleFIN, func(e wire.Evidence) bool { return e.Held && finBefore(e) }},
+		{ReasonCrossedClose, func(e wire.Evidence) bool { return !e.Held && (e.Alerted || finBefore(e)) }},
+		{ReasonBlackhole, func(e wire.Evidence) bool { return gaveUpBefore(e) || swallowed(e) }},
+		{ReasonIdleRST, func(e wire.Evidence) bool { return e.Held && resetBefore(e) }},
+		{ReasonReset, func(e wire.Evidence) bool { return !e.Held && resetBefore(e) }},
+
+		// No byte of an answer. The FIN's own acknowledgement tells whether the
+		// peer had our request when it closed; a RST carries none.
+		{ReasonCrossedClose, func(e wire.Evidence) bool {
+			return silent(e) && closed(e) && e.First != nil && e.First.Acked == 0
+		}},
+		{ReasonEOF, func(e wire.Evidence) bool { return silent(e) && closed(e) }},
+		{ReasonReset, func(e wire.Evidence) bool {
+			return silent(e) && (e.Ending == wire.EndReset || e.WriteErr == wire.ErrnoReset)
+		}},
+		{ReasonNoResponse, func(e wire.Evidence) bool { return silent(e) && e.Ending == wire.EndTimeout }},
+
+		{ReasonPartialHead, func(e wire.Evidence) bool { return e.Stage == wire.StageHead && cut(e) }},
+		{ReasonPartialBody, func(e wire.Evidence) bool { return e.Stage == wire.StageBody && cut(e) }},
+		{ReasonBadResponse, func(e wire.Evidence) bool {
+			return e.Ending == wire.EndGarbage || e.Ending == wire.EndHeadLimit || e.Ending == wire.EndConflict
+		}},
+		{ReasonTooLarge, func(e wire.Evidence) bool { return e.Ending == wire.EndBodyLimit }},
+		{ReasonOK, func(e wire.Evidence) bool { return e.Stage == wire.StageDone && e.Ending == wire.EndWhole }},
+	}
+}
+
+func failed(f wire.Failure) func(wire.Evidence) bool {
+	return func(e wire.Evidence) bool { return e.Failure == f }
+}
+
+// unasked reports whether application bytes came that answer nothing of ours:
+// left over from the last answer, here before our write, or in a segment that
+// does not acknowledge our request.
+func unasked(e wire.Evidence) bool {
+	return e.LeftOver > 0 || e.Pushed ||
+		!silent(e) && e.First != nil && e.First.Acked == 0
+}
+
+// finBefore reports whether a FIN had come before our write. When a RST
+// followed it, the state no longer tells, but the write does.
+func finBefore(e wire.Evidence) bool {
+	return e.Before != nil && (e.Before.State == wire.StateCloseWait || unsent(e) && e.WriteErr == wire.ErrnoPipe)
+}
+
+// resetBefore reports whether a RST, and no FIN, had come before our write.
+func resetBefore(e wire.Evidence) bool {
+	return e.Before != nil && (e.Before.State == wire.StateClose || unsent(e) && e.WriteErr == wire.ErrnoReset)
+}
+
+// gaveUpBefore reports whether TCP keep-alive had found nobody before our write.
+func gaveUpBefore(e wire.Evidence) bool {
+	return e.Before != nil && unsent(e) && e.WriteErr == wire.ErrnoTimeout
+}
+
+// swallowed reports whether our request vanished: sent again at least twice,
+// never acknowledged.
+func swallowed(e wire.Evidence) bool {
+	return silent(e) && e.Ending == wire.EndTimeout && e.Before != nil && e.Last != nil &&
+		e.RequestBytesAcked != nil && *e.RequestBytesAcked == 0 &&
+		e.Last.TotalRetrans-e.Before.TotalRetrans >= 2
+}
+
+func unsent(e wire.Evidence) bool { return e.RequestBytes == 0 }
+
+// silent reports whether no byte of an answer came on a connection that stood.
+func silent(e wire.Evidence) bool { return e.Failure == "" && e.Stage == wire.StageNone }
+
+// closed reports whether the peer ended the connection in an orderly way.
+func closed(e wire.Evidence) bool {
+	return e.Ending == wire.EndEOF || e.Ending == wire.EndCloseNotify || e.Ending == wire.EndAlert
+}
+
+// cut reports whether reading ended for another reason than what was read.
+func cut(e wire.Evidence) bool {
+	return closed(e) || e.Ending == wire.EndReset || e.Ending == wire.EndTimeout
+}

@@ -1,0 +1,155 @@
+package wire
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Evidence is all that one opening, or one exchange, showed: facts only, no
+// judgement. It is a plain value; what is unknown is zero, nil or false, and
+// what needs the kernel says so in Kernel.
+type Evidence struct {
+	Failure  Failure // how opening failed; empty: a connection stood
+	Canceled bool    // the context ended, or the connection was closed here
+	Refused  bool    // the gate did not let the request out
+	Error    string  // what the system said, for people; never decides
+
+	Phases  Phases
+	Started time.Time     // when the first request byte was about to leave; zero: nothing left
+	Elapsed time.Duration // first request byte to the end; of an opening that failed, to its failure
+	RTT     time.Duration // smoothed round trip; 0: unknown
+	Hello   time.Duration // ClientHello to the first byte back, which the TLS peer itself sends; 0: unknown
+
+	Local, Remote netip.AddrPort
+	Tried         []netip.Addr // addresses that were tried, in order
+	TLS           bool
+	LeafNotAfter  time.Time // of the peer's certificate; zero: none seen
+
+	Held      bool          // the connection was held, or had carried a request, before this one
+	Served    int           // requests that it carried before this one
+	Age       time.Duration // since it was open
+	Idle      time.Duration // since the last answer's last byte, or since it was open
+	Events    []Snapshot    // what changed while idle, at most 16
+	IdleClose *Close        // what ended it while idle, as far as reading could tell; nil: nothing
+	LeftOver  int           // bytes beyond the last answer's end that were read with it
+
+	Kernel  bool      // whether the kernel was asked: without it, the snapshots are nil
+	Before  *Snapshot // just before the write
+	After   *Snapshot // just after it
+	First   *Snapshot // at the event that brought the answer's first byte, the alert or the end
+	Last    *Snapshot // at the end
+	Pushed  bool      // application bytes had come before our write
+	Alerted bool      // TLS: close_notify, or another alert, had come before our write
+
+	WriteErr          Errno
+	RequestSize       int64  // wire bytes of the request
+	RequestBytes      int64  // of them written
+	RequestBytesAcked *int64 // of them acknowledged by the next kernel on the path, at the end; nil: unknown
+	ResponseBytes     int64  // wire bytes that came since the write
+	PushedStatus      int    // status of an answer that came unasked; 0: none
+	LeftAfter         int    // bytes beyond this answer's end
+
+	Stage  Stage
+	Ending Ending
+
+	HoldLate  time.Duration // how late the hold woke
+	HoldKnown bool
+	Wait      time.Duration // how long the deciding event had waited for perch to look
+	WaitKnown bool          // false for a RST, which leaves no time, and without the kernel
+}
+
+// Delay returns perch's own delay during the attempt: how late the hold woke or
+// how long the deciding event waited for us, whichever is longer; false when
+// neither could be measured.
+func (e Evidence) Delay() (time.Duration, bool) {
+	return max(e.HoldLate, e.Wait), e.HoldKnown || e.WaitKnown
+}
+
+// Phases are the parts of an attempt. Zero: the phase did not run. A
+// connection's first exchange repeats those of its opening.
+type Phases struct {
+	DNS, Connect, TLS time.Duration
+	Wait              time.Duration // first request byte to the answer's first
+	Transfer          time.Duration // the answer's first byte to its last
+}
+
+// Snapshot is the state of a TCP connection at one moment, as the kernel tells
+// it, taken without consuming anything.
+type Snapshot struct {
+	At           time.Time
+	State        State
+	Queued       int           // bytes that wait to be read
+	Received     int64         // stream offset up to which bytes have come
+	Acked        int64         // of this request's wire bytes, those acknowledged; 0 while idle
+	RTT          time.Duration // smoothed
+	RTO          time.Duration // until the next retransmission
+	BytesAcked   uint64        // since the connection was made
+	Unacked      uint32        // segments in flight
+	Retransmits  uint8         // of the segment in flight now; misses the first (tail loss probe)
+	TotalRetrans uint32        // segments sent again since the connection was made
+	LastAckRecv  time.Duration // since an acknowledgement came (jiffies: 4 ms steps)
+	LastDataRecv time.Duration // since data came (jiffies)
+}
+
+// State is a TCP state, in the kernel's numbers.
+type State uint8
+
+// The states a client can see. Zero: unknown.
+const (
+	StateEstablished State = 1
+	StateClose       State = 7 // RST, or the kernel gave up
+	StateCloseWait   State = 8 // FIN
+)
+
+// Failure says in which phase and how an opening failed.
+type Failure string
+
+// How opening fails. The empty value means that it did not.
+const (
+	FailureDNS            Failure = "dns"
+	FailureRefused        Failure = "refused"
+	FailureConnectTimeout Failure = "connect_timeout"
+	FailureConnect        Failure = "connect_failed"
+	FailureCertificate    Failure = "certificate" // the peer's certificate was not accepted here
+	FailureTLS            Failure = "tls"
+)
+
+// Errno is the class of a system error.
+type Errno string
+
+// The classes that mean something to perch. The empty value: no error.
+const (
+	ErrnoReset   Errno = "reset"   // ECONNRESET: a RST, and no FIN before it
+	ErrnoPipe    Errno = "pipe"    // EPIPE: a FIN had come before the RST
+	ErrnoTimeout Errno = "timeout" // ETIMEDOUT, or unreachable: the kernel gave up
+	ErrnoRefused Errno = "refused"
+	ErrnoOther   Errno = "other"
+)
+
+// Stage is how far the answer was read.
+type Stage string
+
+// The stages. The zero value: no byte of an answer came.
+const (
+	StageNone Stage = ""
+	StageHead Stage = "head"
+	StageBody Stage = "body"
+	StageDone Stage = "done"
+)
+
+// Ending is how reading ended.
+type Ending string
+
+// How reading ends. The zero value: nothing was read.
+const (
+	EndWhole       Ending = "whole"
+	EndEOF         Ending = "eof" // FIN; under TLS without close_notify
+	EndCloseNotify Ending = "close_notify"
+	EndAlert       Ending = "alert" // another TLS alert
+	EndReset       Ending = "reset"
+	EndTimeout     Ending = "timeout"
+	EndGarbage     Ending = "garbage"        // not HTTP; under TLS not TLS
+	EndHeadLimit   Ending = "head_too_large" // beyond MaxHead
+	EndConflict    Ending = "conflicting_lengths"
+	EndBodyLimit   Ending = "body_too_large" // beyond MaxBody, as sent or decompressed
+)

@@ -1,0 +1,163 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+)
+
+// exchange is one request and its answer, on their way.
+type exchange struct {
+	conn *Conn
+	ctx  context.Context
+	req  Request
+	e    Evidence
+
+	wire   []byte // the request as it goes out: under TLS, records
+	from   int64  // offset in our stream at which it begins
+	in     int64  // offset in the peer's stream that had been read before it
+	before int64  // offset in the peer's stream up to which bytes had come before it
+	origin int64  // offset in the peer's stream of what decided: first byte, or alert
+	source source
+}
+
+// Exchange sends one request, blindly: it does not look whether the connection
+// still stands, as a client with an idle pool does not. It reads the answer to
+// its end. The answer is empty unless the evidence's Ending is EndWhole, and
+// when what came was not an answer to us (Pushed, or not acknowledging).
+func (c *Conn) Exchange(ctx context.Context, r Request) (Response, Evidence) {
+	x := &exchange{conn: c, ctx: ctx, req: r}
+	x.describe()
+	if err := x.encode(); err != nil {
+		x.e.Error = err.Error()
+		return Response{}, x.e
+	}
+	if r.Gate != nil {
+		if err := r.Gate(ctx); err != nil {
+			x.e.Refused, x.e.Canceled, x.e.Error = true, ctx.Err() != nil, err.Error()
+			return Response{}, x.e
+		}
+	}
+	stop := cutOn(ctx, c.raw)
+	x.send()
+	response := x.receive()
+	x.observe()
+	stop()
+	x.finish()
+	if x.e.Ending != EndWhole || x.unasked() {
+		return Response{}, x.e
+	}
+	return response, x.e
+}
+
+// describe fills in what is known before anything is sent.
+func (x *exchange) describe() {
+	c, now := x.conn, time.Now()
+	x.e = Evidence{
+		RTT: c.opening.RTT, Hello: c.opening.Hello,
+		Local: c.opening.Local, Remote: c.opening.Remote, Tried: c.opening.Tried,
+		TLS: c.tls != nil, LeafNotAfter: c.opening.LeafNotAfter,
+		Held: c.held || c.served > 0, Served: c.served, LeftOver: c.leftOver,
+		Age: now.Sub(c.opened), Idle: now.Sub(c.idleSince),
+		Kernel:   c.kern != nil,
+		HoldLate: c.last.Late, HoldKnown: c.last.LateKnown,
+	}
+	if !x.e.Held {
+		x.e.Phases = c.opening.Phases
+	}
+}
+
+// encode writes the request into memory, under TLS already sealed, so that it
+// leaves in one write.
+func (x *exchange) encode() error {
+	var plain bytes.Buffer
+	if err := x.req.HTTP.Write(&plain); err != nil {
+		return fmt.Errorf("encoding the request: %w", err)
+	}
+	x.wire = plain.Bytes()
+	if x.conn.tls != nil {
+		var sealed []byte
+		x.conn.tap.gather = &sealed
+		_, err := x.conn.tls.Write(plain.Bytes())
+		x.conn.tap.gather = nil
+		if err != nil {
+			return fmt.Errorf("encrypting the request: %w", err)
+		}
+		x.wire = sealed
+	}
+	x.e.RequestSize = int64(len(x.wire))
+	return nil
+}
+
+// send writes the request and takes the snapshots around the write.
+func (x *exchange) send() {
+	c, t := x.conn, x.conn.tap
+	x.from, x.in, x.before = t.out, t.in, t.in
+	now := time.Now()
+	x.until(now)
+	var s sent
+	if c.kern != nil {
+		s = c.kern.write(x.wire)
+	} else {
+		s.started = now
+		s.n, s.err = c.raw.Write(x.wire)
+	}
+	t.out += int64(s.n)
+	x.e.Started, x.e.RequestBytes = s.started, int64(s.n)
+	x.e.Before, x.e.After = s.before, s.after
+	if s.before != nil {
+		s.before.Received = t.in + int64(s.before.Queued)
+		x.before = s.before.Received
+		c.idle.record(*s.before, c.idleSince)
+		x.e.Events = c.idle.events
+		x.e.Pushed = c.tls == nil && s.before.Queued > 0
+	}
+	if s.err != nil {
+		x.e.Error = s.err.Error()
+		// Our own deadline is no verdict of the system's: reading ends by it too.
+		if !errors.Is(s.err, os.ErrDeadlineExceeded) && !errors.Is(s.err, net.ErrClosed) {
+			x.e.WriteErr = errnoOf(s.err)
+		}
+	}
+	t.watching, t.steps = true, nil
+}
+
+// until bounds the exchange: one deadline for all of it, so that a slow drip
+// cannot stretch it.
+func (x *exchange) until(start time.Time) {
+	if x.req.Timeout > 0 {
+		deadline(x.ctx, x.conn.raw, start.Add(x.req.Timeout))
+		return
+	}
+	deadline(x.ctx, x.conn.raw, time.Time{})
+}
+
+// observe goes on looking, for a short while, when the answer's timeout was too
+// short to tell silence from a slow server: Linux sends again after about 0.2
+// and 0.4 s, and a delayed acknowledgement takes 40 ms.
+func (x *exchange) observe() {
+	b, c := x.e.Before, x.conn
+	if c.kern == nil || b == nil || x.e.Stage != StageNone || x.e.Ending != EndTimeout {
+		return
+	}
+	window := min(max(500*time.Millisecond, 2*b.RTO+100*time.Millisecond), 2*time.Second)
+	for time.Since(x.e.Started) < window {
+		s := c.kern.snapshot()
+		if !s.quiet() || c.acked(s, x.from, x.e.RequestSize) > 0 || s.TotalRetrans-b.TotalRetrans >= 2 {
+			return
+		}
+		if sleep(x.ctx, time.Now().Add(20*time.Millisecond)).Canceled {
+			return // the timeout has been seen whole: not canceled
+		}
+	}
+}
+
+// unasked reports whether what came was sent before the peer had our request.
+func (x *exchange) unasked() bool {
+	first := x.e.First
+	return x.e.Pushed || x.e.LeftOver > 0 || first != nil && x.e.Stage != StageNone && first.Acked == 0
+}

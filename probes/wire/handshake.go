@@ -1,0 +1,63 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// handshake speaks TLS over the tap.
+func (c *Conn) handshake(ctx context.Context, o Options, e *Evidence) (Failure, error) {
+	e.TLS = true
+	config := o.TLS
+	if config.ServerName == "" && !config.InsecureSkipVerify {
+		config = config.Clone()
+		config.ServerName = o.Host
+	}
+	began := time.Now()
+	if o.Handshake > 0 {
+		deadline(ctx, c.raw, began.Add(o.Handshake))
+	}
+	stop := cutOn(ctx, c.raw)
+	c.tls = tls.Client(c.tap, config)
+	// Not the caller's ctx: it would start a goroutine, and close the
+	// connection; the deadline ends it as well.
+	err := c.tls.HandshakeContext(context.Background())
+	stop()
+	e.Phases.TLS = time.Since(began)
+	state := c.tls.ConnectionState()
+	if len(state.PeerCertificates) > 0 {
+		e.LeafNotAfter = state.PeerCertificates[0].NotAfter
+	}
+	if !c.tap.firstRead.IsZero() {
+		e.Hello = c.tap.firstRead.Sub(began)
+	}
+	if err != nil {
+		return handshakeFailure(err, e), fmt.Errorf("TLS handshake: %w", err)
+	}
+	deadline(ctx, c.raw, time.Time{})
+	return "", nil
+}
+
+// handshakeFailure tells what we did not accept of the peer's certificate from
+// every other way to fail.
+func handshakeFailure(err error, e *Evidence) Failure {
+	var verification *tls.CertificateVerificationError
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &verification):
+		if len(verification.UnverifiedCertificates) > 0 {
+			e.LeafNotAfter = verification.UnverifiedCertificates[0].NotAfter
+		}
+		return FailureCertificate
+	case errors.As(err, &authority), errors.As(err, &host), errors.As(err, &invalid):
+		return FailureCertificate
+	default:
+		return FailureTLS
+	}
+}

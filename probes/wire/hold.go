@@ -1,0 +1,126 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+)
+
+// idleRecord is what was seen of a connection since its last answer.
+type idleRecord struct {
+	events []Snapshot
+	bytes  *Close // first bytes
+	end    *Close // first FIN or RST
+	seen   Snapshot
+}
+
+// Hold waits until the instant until without consuming anything, so that what
+// a client finds afterwards is what it would have found without us. With
+// untilClosed it returns at the first event that may be a close. Exchange may
+// follow in another goroutine.
+//
+// Under TLS bytes are ciphertext: on a connection that has not carried a
+// request they are most likely session tickets and do not end the hold.
+func (c *Conn) Hold(ctx context.Context, until time.Time, untilClosed bool) Held {
+	c.held = true
+	if c.kern == nil {
+		c.last = sleep(ctx, until)
+		return c.last
+	}
+	deadline(ctx, c.raw, until)
+	stop := cutOn(ctx, c.raw)
+	err := c.kern.watch(func(s Snapshot) bool { return c.idleEvent(s) && untilClosed })
+	stop()
+
+	h := Held{}
+	switch {
+	case ctx.Err() != nil:
+		h.Canceled = true
+	case err == nil:
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		h.Late, h.LateKnown = time.Since(until), true
+	case c.idle.end != nil && !untilClosed:
+		h = sleep(ctx, until) // after a RST the poller may have nothing more to wait for
+	default:
+		h.Canceled = true // closed here
+	}
+	h.Close = c.idle.first(c.tls != nil)
+	c.last = h
+	return h
+}
+
+// sleep waits with nothing but the clock.
+func sleep(ctx context.Context, until time.Time) Held {
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return Held{Canceled: true}
+	case <-timer.C:
+		return Held{Late: max(time.Since(until), 0), LateKnown: true}
+	}
+}
+
+// idleEvent records what changed and reports whether it may be a close.
+func (c *Conn) idleEvent(s Snapshot) bool {
+	s.Received = c.tap.in + int64(s.Queued)
+	c.idle.record(s, c.idleSince)
+	if c.tls != nil && c.served == 0 {
+		return s.State != StateEstablished
+	}
+	return !s.quiet()
+}
+
+// record keeps s if it shows anything new, and dates the first bytes and the
+// first end. since is when idling began.
+func (r *idleRecord) record(s Snapshot, since time.Time) {
+	floor := r.seen.At
+	if floor.Before(since) {
+		floor = since
+	}
+	quiet := s.quiet() && len(r.events) == 0
+	known := r.seen.State == s.State && r.seen.Received == s.Received
+	r.seen = s
+	if quiet || known && len(r.events) > 0 {
+		return
+	}
+	if len(r.events) < maxSteps {
+		r.events = append(r.events, s)
+	}
+	at := s.eventAt(floor)
+	seen := Close{Age: at.Sub(since), At: at, Resolution: jiffy}
+	if s.Queued > 0 && r.bytes == nil {
+		first := seen
+		first.State = "bytes"
+		r.bytes = &first
+	}
+	if s.State != StateEstablished && r.end == nil {
+		first := seen
+		first.State = "fin"
+		if s.State == StateClose {
+			first.State = "rst"
+		}
+		r.end = &first
+	}
+}
+
+// first returns the first event that may be a close: under TLS, where bytes
+// may be a ticket, a FIN or RST counts first.
+func (r *idleRecord) first(tls bool) *Close {
+	if r.bytes != nil && !(tls && r.end != nil) {
+		return r.bytes
+	}
+	return r.end
+}
+
+// covering returns when the byte at a stream offset came while idle, and
+// whether that is known.
+func (r *idleRecord) covering(offset int64) (Snapshot, bool) {
+	for _, s := range r.events {
+		if s.Received > offset {
+			return s, true
+		}
+	}
+	return Snapshot{}, false
+}

@@ -1,0 +1,58 @@
+package wire
+
+import "time"
+
+// kernel is what the operating system tells of a connection, and how to ask
+// without consuming anything. Linux has it; elsewhere, and on connections that
+// are no sockets, there is none and the evidence says so.
+type kernel interface {
+	// watch calls see at once and after each event, until it returns true, the
+	// read deadline passes or the connection is closed here.
+	watch(see func(Snapshot) bool) error
+	// write sends all of b, asking right before the first write(2) and right
+	// after the last.
+	write(b []byte) sent
+	// snapshot asks now.
+	snapshot() Snapshot
+}
+
+// sent is how a write went.
+type sent struct {
+	started       time.Time
+	n             int
+	before, after *Snapshot
+	err           error
+}
+
+// jiffy is the step of the kernel's last_ack_recv and last_data_recv: 4 ms on
+// the kernels that distributions build (CONFIG_HZ=250).
+const jiffy = 4 * time.Millisecond
+
+// waited is how long an event had waited for us, by a counter of the kernel's:
+// what is within two steps is rounding, not waiting.
+func waited(counter time.Duration) time.Duration {
+	if counter < 2*jiffy {
+		return 0
+	}
+	return counter
+}
+
+// eventAt is when the event that s shows came, if it was looked at late: a FIN
+// carries an acknowledgement, bytes are data; a RST leaves no trace. It is never
+// put before floor, the last moment at which it had not come.
+func (s Snapshot) eventAt(floor time.Time) time.Time {
+	at := s.At
+	switch {
+	case s.State == StateCloseWait:
+		at = at.Add(-waited(s.LastAckRecv))
+	case s.State == StateEstablished && s.Queued > 0:
+		at = at.Add(-waited(s.LastDataRecv))
+	}
+	if at.Before(floor) {
+		return floor
+	}
+	return at
+}
+
+// quiet reports whether nothing has come: no FIN, no RST, no byte.
+func (s Snapshot) quiet() bool { return s.State == StateEstablished && s.Queued == 0 }

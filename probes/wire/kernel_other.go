@@ -1,0 +1,9 @@
+//go:build !linux
+
+package wire
+
+import "net"
+
+// kernelOf returns nil: what other kernels tell is not used, and the evidence
+// says that it is unknown.
+func kernelOf(net.Conn) kernel { return nil }

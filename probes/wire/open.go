@@ -1,0 +1,167 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+)
+
+// Open resolves, connects (each address in turn) and, with o.TLS, shakes
+// hands. The Conn is nil when that failed; the evidence says in which phase
+// and how.
+func Open(ctx context.Context, o Options) (*Conn, Evidence) {
+	began := time.Now()
+	var e Evidence
+	c, failure, err := open(ctx, o, &e)
+	e.Elapsed = time.Since(began)
+	if err != nil {
+		e.Failure, e.Error = failure, err.Error()
+		e.Canceled = ctx.Err() != nil
+		return nil, e
+	}
+	c.opening = e
+	return c, e
+}
+
+func open(ctx context.Context, o Options, e *Evidence) (*Conn, Failure, error) {
+	addrs, err := resolve(ctx, o, e)
+	if err != nil {
+		return nil, FailureDNS, err
+	}
+	raw, failure, err := connect(ctx, o, addrs, e)
+	if err != nil {
+		return nil, failure, err
+	}
+	c := &Conn{raw: raw, kern: kernelOf(raw), opened: time.Now()}
+	c.tap = &tap{Conn: raw, kern: c.kern, records: o.TLS != nil}
+	e.Local, e.Remote = addrPort(raw.LocalAddr()), addrPort(raw.RemoteAddr())
+	if c.kern != nil {
+		s := c.kern.snapshot()
+		e.Kernel, e.RTT, c.ackBase = true, s.RTT, s.BytesAcked
+	}
+	if o.TLS != nil {
+		if failure, err := c.handshake(ctx, o, e); err != nil {
+			_ = raw.Close()
+			return nil, failure, err
+		}
+		c.opened = time.Now()
+	}
+	c.idleSince = c.opened
+	return c, "", nil
+}
+
+// resolve returns the addresses of o.Host, in the resolver's order.
+func resolve(ctx context.Context, o Options, e *Evidence) ([]netip.Addr, error) {
+	if ip, err := netip.ParseAddr(o.Host); err == nil {
+		return []netip.Addr{ip}, nil
+	}
+	lookup := o.Resolve
+	if lookup == nil {
+		lookup = systemResolver
+	}
+	ctx, cancel := within(ctx, o.DNS)
+	defer cancel()
+	began := time.Now()
+	addrs, err := lookup(ctx, o.Host)
+	e.Phases.DNS = time.Since(began)
+	if err != nil {
+		return nil, fmt.Errorf("resolving %q: %w", o.Host, err)
+	}
+	if len(addrs) == 0 {
+		return nil, fmt.Errorf("resolving %q: no address", o.Host)
+	}
+	return addrs, nil
+}
+
+func systemResolver(ctx context.Context, host string) ([]netip.Addr, error) {
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	for i := range addrs {
+		addrs[i] = addrs[i].Unmap()
+	}
+	return addrs, err
+}
+
+// connect tries each address. When none answers, it reports the first that
+// said more than "failed": an address family that this machine lacks says
+// nothing about the peer.
+func connect(ctx context.Context, o Options, addrs []netip.Addr, e *Evidence) (net.Conn, Failure, error) {
+	dial := o.Dial
+	if dial == nil {
+		dial = dialer(o.TCPKeepAlive).DialContext
+	}
+	var failure Failure
+	var failed error
+	for _, a := range addrs {
+		e.Tried = append(e.Tried, a)
+		began := time.Now()
+		conn, err := connectOne(ctx, dial, o.Connect, net.JoinHostPort(a.String(), o.Port))
+		e.Phases.Connect = time.Since(began)
+		if err == nil {
+			return conn, "", nil
+		}
+		if f := connectFailure(err); failed == nil || failure == FailureConnect && f != FailureConnect {
+			failure, failed = f, err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, failure, failed
+}
+
+func connectOne(ctx context.Context, dial DialFunc, limit time.Duration, addr string) (net.Conn, error) {
+	ctx, cancel := within(ctx, limit)
+	defer cancel()
+	conn, err := dial(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", addr, err)
+	}
+	return conn, nil
+}
+
+func connectFailure(err error) Failure {
+	var timeout net.Error
+	switch {
+	case errnoOf(err) == ErrnoRefused:
+		return FailureRefused
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return FailureConnectTimeout
+	default:
+		return FailureConnect
+	}
+}
+
+// dialer is the network as an application sees it, but with TCP keep-alive off
+// unless asked for: Go's default of 15 s would keep an idle path awake.
+func dialer(keepAlive time.Duration) *net.Dialer {
+	if keepAlive <= 0 {
+		return &net.Dialer{KeepAlive: -1}
+	}
+	return &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: keepAlive, Interval: keepAlive}}
+}
+
+// within bounds ctx; a limit of 0 is none.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
+func addrPort(a net.Addr) netip.AddrPort {
+	if a == nil {
+		return netip.AddrPort{}
+	}
+	if t, ok := a.(*net.TCPAddr); ok {
+		ap := t.AddrPort()
+		return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+	}
+	ap, err := netip.ParseAddrPort(a.String())
+	if err != nil {
+		return netip.AddrPort{}
+	}
+	return ap
+}

@@ -1,0 +1,158 @@
+package wire
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"time"
+)
+
+// recordHeader is the length of a TLS record's header.
+const recordHeader = 5
+
+// tap stands between a connection and whoever reads it (crypto/tls or the HTTP
+// parser). It counts, remembers how reading ended, dates what comes, and under
+// TLS hands over one record at a time: so crypto/tls never reads ahead, and the
+// record that a plaintext or an alert came from is known by its offset.
+type tap struct {
+	net.Conn // the raw connection
+
+	kern    kernel // nil: none
+	records bool   // TLS
+
+	in, out   int64 // stream bytes read and written so far
+	start     int64 // offset at which the current record begins
+	header    [recordHeader]byte
+	got       int // bytes of the header read
+	left      int // bytes of the record's body not read yet
+	lastRead  time.Time
+	firstRead time.Time
+
+	gather *[]byte // writes go here in place of the connection: see seal
+
+	watching bool       // look before each read: what is to come decides
+	steps    []Snapshot // what was seen so, each time that something came
+	ended    Ending     // how the raw connection ended; empty: it has not
+}
+
+// maxSteps bounds what is remembered while watching, and the events of a hold.
+const maxSteps = 16
+
+func (t *tap) Read(p []byte) (int, error) {
+	if err := t.watch(); err != nil {
+		return 0, err
+	}
+	if t.got == 0 {
+		t.start = t.in
+	}
+	n, err := t.Conn.Read(t.limit(p))
+	t.lastRead = time.Now()
+	if t.firstRead.IsZero() {
+		t.firstRead = t.lastRead
+	}
+	t.in += int64(n)
+	if t.records {
+		t.count(p[:n])
+	}
+	if err != nil {
+		t.end(err)
+	}
+	return n, err
+}
+
+// limit cuts p to what is left of the current record's header or body.
+func (t *tap) limit(p []byte) []byte {
+	left := len(p)
+	switch {
+	case !t.records:
+	case t.got < recordHeader:
+		left = recordHeader - t.got
+	default:
+		left = t.left
+	}
+	return p[:min(left, len(p))]
+}
+
+// count follows the records through the bytes just read.
+func (t *tap) count(b []byte) {
+	if t.got < recordHeader {
+		t.got += copy(t.header[t.got:], b)
+		if t.got == recordHeader {
+			t.left = int(binary.BigEndian.Uint16(t.header[3:]))
+		}
+	} else {
+		t.left -= len(b)
+	}
+	if t.got == recordHeader && t.left == 0 {
+		t.got = 0
+	}
+}
+
+// end remembers how the raw connection ended.
+func (t *tap) end(err error) {
+	switch {
+	case t.ended != "":
+	case err == io.EOF: //nolint:errorlint // a net.Conn returns it bare, and a wrapped one is another event
+		t.ended = EndEOF
+	case errnoOf(err) == ErrnoReset:
+		t.ended = EndReset
+	case errnoOf(err) == ErrnoTimeout:
+		t.ended = EndTimeout
+	}
+}
+
+// watch waits until something has come and remembers the kernel's view of it,
+// before any of it is read.
+func (t *tap) watch() error {
+	if !t.watching || t.kern == nil {
+		return nil
+	}
+	return t.kern.watch(func(s Snapshot) bool {
+		if s.quiet() {
+			return false
+		}
+		s.Received = t.in + int64(s.Queued)
+		t.remember(s)
+		return true
+	})
+}
+
+// remember keeps s if it shows anything new.
+func (t *tap) remember(s Snapshot) {
+	if n := len(t.steps); n > 0 && t.steps[n-1].Received == s.Received && t.steps[n-1].State == s.State {
+		return
+	}
+	if len(t.steps) < maxSteps {
+		t.steps = append(t.steps, s)
+	}
+}
+
+// covering returns the first step at which bytes beyond offset had come.
+func (t *tap) covering(offset int64) *Snapshot {
+	for i := range t.steps {
+		if t.steps[i].Received > offset {
+			return &t.steps[i]
+		}
+	}
+	return nil
+}
+
+// ending returns the first step that shows a FIN or a RST.
+func (t *tap) ending() *Snapshot {
+	for i := range t.steps {
+		if t.steps[i].State != StateEstablished {
+			return &t.steps[i]
+		}
+	}
+	return nil
+}
+
+func (t *tap) Write(p []byte) (int, error) {
+	if t.gather != nil {
+		*t.gather = append(*t.gather, p...)
+		return len(p), nil
+	}
+	n, err := t.Conn.Write(p)
+	t.out += int64(n)
+	return n, err
+}
