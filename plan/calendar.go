@@ -118,6 +118,25 @@ func (c *Calendar) Force(s Slot, to Booking) {
 	c.put(s, to)
 }
 
+// Rebook moves several bookings as a whole: slots[i] is booked at shape[i]
+// moved by the smallest t >= after at which all of them fit, which it returns.
+// It is what a warm-up needs that leaves later than booked (the dial took its
+// time): its reuse and control come along. It returns Never, and changes
+// nothing, when shape does not fit by itself.
+func (c *Calendar) Rebook(after time.Duration, slots []Slot, shape []Booking) time.Duration {
+	if c.shadows(shape).max() > c.allowed {
+		return Never
+	}
+	for _, s := range slots {
+		c.Release(s)
+	}
+	t := c.Earliest(after, shape...)
+	for i, s := range slots {
+		c.Force(s, Booking{From: shape[i].From + t, To: shape[i].last() + t})
+	}
+	return t
+}
+
 // Release drops a booking. A slot that is not booked is ignored.
 func (c *Calendar) Release(s Slot) {
 	b, ok := c.booked[s]

@@ -32,6 +32,15 @@ func (p *profile) add(from, until time.Duration, n int) {
 	p.join(i)
 }
 
+// lay adds a whole profile, moved by t.
+func (p *profile) lay(shape profile, t time.Duration) {
+	for i, l := range shape {
+		if l.depth != 0 { // so it is not the last
+			p.add(l.from+t, shape[i+1].from+t, l.depth)
+		}
+	}
+}
+
 // split makes sure that a level begins at the instant, and returns its index.
 func (p *profile) split(at time.Duration) int {
 	i := sort.Search(len(*p), func(i int) bool { return (*p)[i].from >= at })
@@ -77,10 +86,10 @@ func (p profile) clear(from, length time.Duration, room int) time.Duration {
 
 // earliest returns the smallest t >= after such that shape, moved by t, can be
 // laid on p without any instant getting deeper than limit; Never when shape
-// alone is too deep. Every jump goes to the end of a level that forbids all
+// alone is too deep, or after is Never. Every jump goes to the end of a level that forbids all
 // starts before it, so nothing that fits is passed over.
 func (p profile) earliest(after time.Duration, shape profile, limit int) time.Duration {
-	if shape.max() > limit {
+	if shape.max() > limit || after == Never {
 		return Never
 	}
 	t := after

@@ -1,0 +1,117 @@
+package plan
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"perch.example/config"
+	"perch.example/probes"
+)
+
+// job is one chosen probe.
+type job struct {
+	spec  *probes.Spec
+	due   bool
+	holds []time.Duration // idle: longest first
+	notes []string
+	next  time.Duration // when its next step may start at the earliest
+}
+
+// choose returns a desk for each target of which a probe is chosen.
+func choose(c config.Config, o Options, refusal *Refusal) []*desk {
+	patterns := checkedPatterns(c, o.Only, refusal)
+	var desks []*desk
+	for i := range c.Targets {
+		t := &c.Targets[i]
+		d := &desk{target: t, cal: NewCalendar(t.Budget())}
+		for k := range t.Probes {
+			s := &t.Probes[k]
+			if len(o.Only) > 0 && !slices.ContainsFunc(patterns, func(p string) bool { return matches(p, t.Name, s.ID()) }) {
+				continue
+			}
+			j := &job{spec: s, due: o.Due == nil || o.Due(*s)}
+			if s.Kind == probes.KindIdle {
+				d.climb(j)
+			}
+			d.jobs = append(d.jobs, j)
+		}
+		if len(d.jobs) > 0 {
+			desks = append(desks, d)
+		}
+	}
+	return desks
+}
+
+// climb gives an idle probe its rungs. Of a ladder that the plan makes itself,
+// those that the target's budget can never hold are left out, unless they are
+// the point of the ladder: then the plan is refused.
+func (d *desk) climb(j *job) {
+	if len(j.spec.Holds) > 0 {
+		j.holds = slices.Clone(j.spec.Holds)
+	} else {
+		rungs := ladder(*j.spec)
+		for i, r := range rungs {
+			last := i == len(rungs)-1 && len(j.holds) == 0
+			if r.needed || last || d.cal.Earliest(0, Shape(j.spec, r.hold)...) != Never {
+				j.holds = append(j.holds, r.hold)
+				continue
+			}
+			j.notes = append(j.notes, fmt.Sprintf("%s: no rung of %s: the budget of %s/s is too small for so short a hold",
+				j.spec.ID(), short(r.hold), number(d.target.Budget())))
+		}
+	}
+	slices.Sort(j.holds)
+	slices.Reverse(j.holds)
+}
+
+// checkedPatterns returns the patterns of --only that are good. A pattern that
+// matches nothing is a problem: a typing mistake must not pass as a good run.
+func checkedPatterns(c config.Config, only []string, refusal *Refusal) []string {
+	var good []string
+	for _, pattern := range only {
+		if _, err := path.Match(pattern, ""); err != nil {
+			refusal.add("--only "+pattern, "not a pattern: a [ needs its ], a \\ a character after it")
+			continue
+		}
+		if !matchesAny(c, pattern) {
+			refusal.add("--only "+pattern, "matches nothing, known are: %s", strings.Join(ids(c), ", "))
+			continue
+		}
+		good = append(good, pattern)
+	}
+	return good
+}
+
+func matchesAny(c config.Config, pattern string) bool {
+	for _, t := range c.Targets {
+		for _, s := range t.Probes {
+			if matches(pattern, t.Name, s.ID()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func ids(c config.Config) []string {
+	var known []string
+	for _, t := range c.Targets {
+		for _, s := range t.Probes {
+			known = append(known, s.ID())
+		}
+	}
+	return known
+}
+
+// matches reports whether a pattern names a target, or one of its probes.
+func matches(pattern, target, id string) bool {
+	name := target
+	if strings.Contains(pattern, "/") {
+		name = id
+	}
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok
+}

@@ -1,0 +1,81 @@
+package plan
+
+import (
+	"math"
+	"time"
+
+	"perch.example/probes"
+)
+
+const day = 24 * time.Hour
+
+// TargetCost is what the plan asks of one target, against its limits.
+type TargetCost struct {
+	Target    string
+	Host      string  // host, or host:port, of its URL
+	RateLimit float64 // what the API allows the whole service, requests/s
+	Share     float64
+	Rate      float64       // what perch may use of it, requests/s
+	Window    time.Duration // in any Window, Allowed requests may leave
+	Allowed   int
+	Peak      float64 // largest number of requests booked in any second, controls included
+
+	Requests       int // of this run, when all goes well
+	MaxRequests    int // of this run, with every control, second try and redirect
+	Daily          int // at most, of the chosen probes with an `every`, due or not
+	EachRun        int // at most, of those without: their runs a day are not known here
+	DailyLimit     int
+	DailyUsed      int // already sent today
+	PeakOpen       int // connections
+	MaxConnections int
+	LongestHold    time.Duration
+}
+
+func (d *desk) cost(o Options) TargetCost {
+	t := d.target
+	c := TargetCost{
+		Target: t.Name, Host: t.URL.Host,
+		RateLimit: float64(t.RateLimit), Share: t.Share, Rate: t.Budget(),
+		Window: d.cal.Window(), Allowed: d.cal.Allowed(), Peak: d.cal.Peak(),
+		DailyLimit: t.DailyLimit, PeakOpen: d.open.max(), MaxConnections: t.MaxConnections,
+	}
+	if o.DailyUsed != nil {
+		c.DailyUsed = o.DailyUsed(t.Name)
+	}
+	for _, j := range d.jobs {
+		if every := j.spec.Every; every > 0 {
+			c.Daily += j.daily()
+		} else {
+			c.EachRun += j.most()
+		}
+		if j.due {
+			c.Requests += j.usual()
+			c.MaxRequests += j.most()
+			c.LongestHold = max(c.LongestHold, j.longest())
+		}
+	}
+	return c
+}
+
+// usual returns how many requests a run of the probe sends when all goes well.
+func (j *job) usual() int {
+	if j.spec.Kind == probes.KindIdle {
+		return 2 * len(j.holds)
+	}
+	return 1
+}
+
+// most returns how many it sends at most: each rung with its control, each
+// exchange with its second tries, each request with its redirects.
+func (j *job) most() int {
+	n := max(1, j.spec.Retry.Attempts)
+	if j.spec.Kind == probes.KindIdle {
+		n = 3 * len(j.holds)
+	}
+	return n * (1 + j.spec.Redirects)
+}
+
+// daily returns how many requests a probe with an `every` sends a day at most.
+func (j *job) daily() int {
+	return j.most() * int(math.Ceil(float64(day)/float64(j.spec.Every)))
+}

@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"perch.example/probes"
+)
+
+const (
+	spreadEach  = 50 * time.Millisecond
+	widestRange = 10 * time.Second
+)
+
+// desk is where one target's steps are placed: its calendar, and how many of
+// its connections are open when.
+type desk struct {
+	target *probes.Target
+	cal    *Calendar
+	open   profile
+	jobs   []*job
+	steps  []Step
+}
+
+// place gives every due step its start: rungs longest first (the shorter ones
+// then end under the longest), each at the earliest start at which its bookings
+// and its connections fit, a probe's own rungs apart; single exchanges go into
+// the gaps.
+func (d *desk) place() {
+	for _, r := range d.rungsLongestFirst() {
+		s := Step{Spec: r.job.spec, Hold: r.hold, Rungs: len(r.job.holds)}
+		if d.put(&s, r.job.next) {
+			r.job.next = s.Start + apart(s.Spec, r.job.holds)
+		}
+	}
+	for _, j := range d.jobs {
+		if j.due && j.spec.Kind != probes.KindIdle {
+			d.put(&Step{Spec: j.spec}, j.next)
+		}
+	}
+}
+
+type dueRung struct {
+	job  *job
+	hold time.Duration
+}
+
+func (d *desk) rungsLongestFirst() []dueRung {
+	var all []dueRung
+	for _, j := range d.jobs {
+		for _, hold := range j.holds {
+			if j.due {
+				all = append(all, dueRung{j, hold})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b dueRung) int { return cmp.Compare(b.hold, a.hold) })
+	return all
+}
+
+// put books a step at its earliest start. A step that can never fit is left
+// out: check has said so.
+func (d *desk) put(s *Step, after time.Duration) bool {
+	shape, opens := Shape(s.Spec, s.Hold), s.opens()
+	start := after
+	for {
+		next := d.cal.Earliest(start, shape...)
+		next = d.open.earliest(next, opens, d.target.MaxConnections)
+		if next == Never {
+			return false
+		}
+		if next == start {
+			break
+		}
+		start = next
+	}
+	s.Start = start
+	slots, ok := d.cal.Book(movedBy(start, shape)...)
+	if !ok {
+		return false
+	}
+	s.Warm = slots[0]
+	if len(slots) > 1 {
+		s.Reuse, s.Control = slots[1], slots[2]
+	}
+	d.open.lay(opens, start)
+	d.steps = append(d.steps, *s)
+	return true
+}
+
+// opens returns the step's open connections, since its start. A control counts
+// beside the held connection, which may still be closing.
+func (s Step) opens() profile {
+	var open profile
+	lasts := s.end() - s.Start
+	open.add(0, lasts, 1)
+	if s.Spec.Kind == probes.KindIdle {
+		open.add(s.Hold, lasts, 1)
+	}
+	return open
+}
+
+func movedBy(t time.Duration, shape []Booking) []Booking {
+	moved := slices.Clone(shape)
+	for i := range moved {
+		moved[i].From += t
+		moved[i].To += t
+	}
+	return moved
+}
+
+// spread gives each due probe its first start: the ladder with the longest hold
+// first, single exchanges last, equals in an order drawn from the seed, each at
+// a random point of its own share of the range. A probe that is alone starts at
+// once.
+func spread(desks []*desk, every time.Duration, seed uint64) {
+	var jobs []*job
+	for _, d := range desks {
+		for _, j := range d.jobs {
+			if j.due {
+				jobs = append(jobs, j)
+			}
+		}
+	}
+	if len(jobs) < 2 {
+		return
+	}
+	r := rand.New(rand.NewPCG(seed, 0))
+	r.Shuffle(len(jobs), func(i, k int) { jobs[i], jobs[k] = jobs[k], jobs[i] })
+	slices.SortStableFunc(jobs, func(a, b *job) int { return cmp.Compare(b.longest(), a.longest()) })
+
+	share := min(spreadEach, widestRange/time.Duration(len(jobs)))
+	if every > 0 {
+		share = min(share, every/10/time.Duration(len(jobs)))
+	}
+	for i, j := range jobs[1:] {
+		at := time.Duration(i)*share + time.Duration(r.Float64()*float64(share))
+		j.next = at.Truncate(time.Millisecond)
+	}
+}
+
+// longest returns the job's longest hold; 0 for a single exchange.
+func (j *job) longest() time.Duration {
+	if len(j.holds) == 0 {
+		return 0
+	}
+	return j.holds[0]
+}

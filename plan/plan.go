@@ -1,0 +1,153 @@
+// Package plan turns a config into steps: which request leaves when, what it
+// costs, and whether that keeps within every limit. It is pure: the same config,
+// options and seed give the same plan, and nothing here reads a clock.
+//
+// Ladders come first, the longest hold at the run's very start. With more than
+// one probe the starts are spread, 50 ms for each, over at most ten seconds and
+// at most a tenth of the shortest `every`, so that a run is hardly longer for
+// it.
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"perch.example/config"
+	"perch.example/probes"
+)
+
+// Options is what a plan depends on beside the config.
+type Options struct {
+	Seed      uint64
+	Deadline  time.Duration           // of the whole run; 0: none
+	Only      []string                // patterns of targets or target/probe; empty: all
+	Due       func(probes.Spec) bool  // nil: everything is due
+	DailyUsed func(target string) int // requests already sent today; nil: none
+}
+
+// Plan is what a run will do. All times are since the run's start.
+type Plan struct {
+	Name        string // the config's
+	Seed        uint64
+	Steps       []Step // by Start
+	Targets     []TargetCost
+	NotDue      []string      // target/probe that were left out as not due
+	Notes       []string      // what is allowed but should be known
+	Wall        time.Duration // the run's end, when answers come within their reach
+	LongestWall time.Duration // the run's end, when every timeout is used up
+	Every       time.Duration // the shortest of all chosen probes; 0: none is set
+	LongestHold time.Duration
+	Requests    int // when all goes well: no control, no second try
+	MaxRequests int // with every control, second try and redirect
+	PeakOpen    int // connections open at once, all targets together
+	Series      int // time series that the run creates; set by cmd, 0: not counted
+	MaxSeries   int
+
+	calendars map[string]*Calendar
+}
+
+// Step is one planned execution: an exchange (http), or a rung (idle).
+type Step struct {
+	Index int // in Plan.Steps
+	Spec  *probes.Spec
+	Hold  time.Duration // idle
+	Start time.Duration // when its dial starts; its warm-up is booked for the same instant
+	Rungs int           // idle: how many rungs its probe has
+
+	Warm           Slot // in the target's calendar: the warm-up, or the one exchange
+	Reuse, Control Slot // idle; else zero
+}
+
+// Calendar returns a target's calendar with the plan's bookings in it, for the
+// runner to go on with; nil when the plan has no step for that target.
+func (p *Plan) Calendar(target string) *Calendar { return p.calendars[target] }
+
+// New makes the plan. Its error is a *Refusal, with every problem in it.
+func New(c config.Config, o Options) (*Plan, error) {
+	refusal := &Refusal{}
+	p := &Plan{Name: c.Name, Seed: o.Seed, MaxSeries: c.Metrics.MaxSeries, calendars: map[string]*Calendar{}}
+	desks := choose(c, o, refusal)
+	p.describe(desks)
+	spread(desks, p.Every, o.Seed)
+
+	var open profile // of all targets
+	for _, d := range desks {
+		d.check(refusal)
+		d.place()
+		for _, s := range d.steps {
+			open.lay(s.opens(), s.Start)
+		}
+		p.take(d, o)
+	}
+	p.PeakOpen = open.max()
+	p.sortSteps()
+	p.checkTimes(desks, o.Deadline, refusal)
+	if len(refusal.Problems) > 0 {
+		return nil, refusal
+	}
+	return p, nil
+}
+
+// describe takes over what is known before anything is placed.
+func (p *Plan) describe(desks []*desk) {
+	for _, d := range desks {
+		for _, j := range d.jobs {
+			if every := j.spec.Every; every > 0 && (p.Every == 0 || every < p.Every) {
+				p.Every = every
+			}
+			if !j.due {
+				p.NotDue = append(p.NotDue, j.spec.ID())
+			}
+			p.Notes = append(p.Notes, j.notes...)
+		}
+	}
+}
+
+// take adds a target's steps and costs to the plan.
+func (p *Plan) take(d *desk, o Options) {
+	p.Steps = append(p.Steps, d.steps...)
+	cost := d.cost(o)
+	p.Targets = append(p.Targets, cost)
+	p.Requests += cost.Requests
+	p.MaxRequests += cost.MaxRequests
+	p.LongestHold = max(p.LongestHold, cost.LongestHold)
+	if len(d.steps) > 0 {
+		p.calendars[d.target.Name] = d.cal
+	}
+	for _, s := range d.steps {
+		p.Wall = max(p.Wall, s.end())
+		p.LongestWall = max(p.LongestWall, s.longestEnd())
+	}
+}
+
+// sortSteps sorts and numbers the steps by start; those that start together stay in the
+// config's order.
+func (p *Plan) sortSteps() {
+	slices.SortStableFunc(p.Steps, func(a, b Step) int { return cmp.Compare(a.Start, b.Start) })
+	for i := range p.Steps {
+		p.Steps[i].Index = i
+	}
+}
+
+// end is when the step has ended if its answers come within their reach.
+func (s Step) end() time.Duration {
+	reach := Reach(s.Spec)
+	if s.Spec.Kind == probes.KindIdle {
+		return s.Start + s.Hold + 2*reach + ControlDelay
+	}
+	return s.Start + reach
+}
+
+// longestEnd is when the step has ended if every timeout is used up. What a
+// Retry-After asks for comes on top.
+func (s Step) longestEnd() time.Duration {
+	t := s.Spec.Timeouts
+	follow := time.Duration(1 + s.Spec.Redirects)
+	fresh := follow * (t.DNS + t.Connect + t.TLS + t.Response)
+	if s.Spec.Kind == probes.KindIdle {
+		return s.Start + fresh + s.Hold + follow*t.Response + fresh
+	}
+	tries := time.Duration(max(1, s.Spec.Retry.Attempts))
+	return s.Start + tries*fresh + (tries-1)*s.Spec.Retry.Backoff
+}

@@ -1,0 +1,205 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"perch.example/probes"
+)
+
+// Refusal is the error of New: everything that keeps the plan from being run.
+type Refusal struct{ Problems []Problem }
+
+// Problem is one reason to refuse.
+type Problem struct {
+	Subject string // a target, target/probe, or flag
+	Text    string // what is wrong, and what would fit
+}
+
+// String is "subject: text".
+func (p Problem) String() string { return p.Subject + ": " + p.Text }
+
+// Error lists the problems, one a line.
+func (r *Refusal) Error() string {
+	lines := make([]string, len(r.Problems))
+	for i, p := range r.Problems {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (r *Refusal) add(subject, format string, args ...any) {
+	r.Problems = append(r.Problems, Problem{Subject: subject, Text: fmt.Sprintf(format, args...)})
+}
+
+// check refuses what the target's own limits do not allow, whatever the starts.
+func (d *desk) check(r *Refusal) {
+	for _, j := range d.jobs {
+		if !j.due || j.spec.Kind != probes.KindIdle {
+			continue
+		}
+		if d.target.MaxConnections < 2 {
+			r.add(j.spec.ID(), "a rung needs 2 open connections (the held one, and its control's), max_connections is %d: max_connections 2 would fit",
+				d.target.MaxConnections)
+		}
+		d.checkShortHolds(j, r)
+	}
+	d.checkDaily(r)
+}
+
+// checkShortHolds refuses a hold whose three requests are more than one window
+// may have.
+func (d *desk) checkShortHolds(j *job, r *Refusal) {
+	shortest := j.holds[len(j.holds)-1]
+	if d.cal.Earliest(0, Shape(j.spec, shortest)...) != Never {
+		return
+	}
+	r.add(j.spec.ID(), "a hold of %s needs 3 requests within %s (warm-up, reuse and control), the budget of %s/s (rate_limit %s/s x share %s) allows %d: holds from %s, or %s, would fit",
+		short(shortest), short(d.cal.guarded), number(d.target.Budget()), number(float64(d.target.RateLimit)),
+		percent(d.target.Share), d.cal.Allowed(), short(roundUp(d.cal.guarded-ControlDelay, time.Millisecond)),
+		budgetOf(3, d.target))
+}
+
+// budgetOf says how a target's budget becomes rate.
+func budgetOf(rate float64, t *probes.Target) string {
+	if limit := float64(t.RateLimit); rate <= limit {
+		return "a share of " + percent(math.Ceil(rate/limit*1000-1e-6)/1000)
+	}
+	return fmt.Sprintf("a rate_limit of %s/s with a share of 100%%", number(rate))
+}
+
+// checkDaily refuses what the chosen probes send a day, and in this run, beyond
+// the daily limit or beyond what the budget's rate gives in a day.
+func (d *desk) checkDaily(r *Refusal) {
+	t := d.target
+	daily := 0
+	for _, j := range d.jobs {
+		if j.spec.Every > 0 {
+			daily += j.daily()
+		}
+	}
+	if daily > t.DailyLimit {
+		r.add(t.Name, "its probes send up to %d requests a day, daily_limit is %d: %sa daily_limit of %d would fit",
+			daily, t.DailyLimit, d.rarer(daily, t.DailyLimit), daily)
+	}
+	if most := t.Budget() * day.Seconds(); float64(daily) > most {
+		r.add(t.Name, "its probes send up to %d requests a day, the budget of %s/s gives %d: %s%s would fit",
+			daily, number(t.Budget()), int(most), d.rarer(daily, int(most)), budgetOf(float64(daily)/day.Seconds(), t))
+	}
+}
+
+// rarer says which `every` of the costliest probe would keep a day's requests
+// within limit; nothing when the others alone are too many.
+func (d *desk) rarer(daily, limit int) string {
+	var costliest *job
+	for _, j := range d.jobs {
+		if j.spec.Every > 0 && (costliest == nil || j.daily() > costliest.daily()) {
+			costliest = j
+		}
+	}
+	runs := (limit - (daily - costliest.daily())) / costliest.most()
+	if runs < 1 {
+		return ""
+	}
+	every := roundUp(day/time.Duration(runs), time.Second)
+	return fmt.Sprintf("every %s for %s, or ", short(every), costliest.spec.ID())
+}
+
+// checkUsed refuses a run for which today has no requests left.
+func checkUsed(c TargetCost, r *Refusal) {
+	if left := c.DailyLimit - c.DailyUsed; c.MaxRequests > left && c.MaxRequests > 0 {
+		r.add(c.Target, "this run sends up to %d requests, of the daily_limit of %d there are %d left today: tomorrow (UTC), or a daily_limit of %d, would fit",
+			c.MaxRequests, c.DailyLimit, max(0, left), c.DailyUsed+c.MaxRequests)
+	}
+}
+
+// checkTimes refuses what takes longer than it may.
+func (p *Plan) checkTimes(desks []*desk, deadline time.Duration, r *Refusal) {
+	for _, c := range p.Targets {
+		checkUsed(c, r)
+	}
+	tooLong := false
+	for _, d := range desks {
+		for _, j := range d.jobs {
+			if !j.due || j.spec.Kind != probes.KindIdle {
+				continue
+			}
+			tooLong = j.checkHolds(deadline, r) || tooLong
+			d.checkEvery(j, r)
+		}
+	}
+	if deadline > 0 && p.Wall > deadline && !tooLong {
+		last := p.last()
+		r.add(last.Spec.ID(), "its last step starts at %s and ends %s after the run's start, the deadline is %s: a deadline of %s would fit",
+			short(last.Start), short(roundUp(p.Wall, time.Second)), short(deadline), short(roundUp(p.Wall, time.Second)))
+	}
+	p.noteEvery()
+}
+
+// checkHolds refuses a hold that could not end within the deadline even if it
+// started at once, and reports whether there is one.
+func (j *job) checkHolds(deadline time.Duration, r *Refusal) bool {
+	alone := Step{Spec: j.spec, Hold: j.longest()}
+	if deadline == 0 || alone.end() <= deadline {
+		return false
+	}
+	holds := ""
+	if most := (deadline - (alone.end() - alone.Hold)).Truncate(100 * time.Millisecond); most > 0 {
+		holds = fmt.Sprintf("holds up to %s, or ", short(most))
+	}
+	r.add(j.spec.ID(), "a hold of %s does not end within the deadline of %s: %sa deadline of %s would fit",
+		short(j.longest()), short(deadline), holds, short(roundUp(alone.end(), time.Second)))
+	return true
+}
+
+// checkEvery refuses a ladder that is not over when it is due again.
+func (d *desk) checkEvery(j *job, r *Refusal) {
+	var first, end time.Duration
+	for i, s := range stepsOf(d.steps, j.spec) {
+		if i == 0 || s.Start < first {
+			first = s.Start
+		}
+		end = max(end, s.end())
+	}
+	takes := end - first
+	if j.spec.Every == 0 || takes <= j.spec.Every {
+		return
+	}
+	holds := ""
+	if most := (j.spec.Every - (takes - j.longest())).Truncate(time.Second); most > 0 {
+		holds = fmt.Sprintf(", or holds up to %s,", short(most))
+	}
+	r.add(j.spec.ID(), "its rungs take %s, every is %s: every %s%s would fit",
+		short(roundUp(takes, time.Second)), short(j.spec.Every), short(roundUp(takes, time.Second)), holds)
+}
+
+// noteEvery tells when the run is longer than a single exchange's `every`: the
+// next run finds it overdue.
+func (p *Plan) noteEvery() {
+	if p.Every > 0 && p.Wall > p.Every {
+		p.Notes = append(p.Notes, fmt.Sprintf("a run takes longer than the shortest every (%s): its probes run once each run", short(p.Every)))
+	}
+}
+
+// last returns the step that ends last.
+func (p *Plan) last() Step {
+	var last Step
+	for _, s := range p.Steps {
+		if last.Spec == nil || s.end() > last.end() {
+			last = s
+		}
+	}
+	return last
+}
+
+func stepsOf(steps []Step, spec *probes.Spec) []Step {
+	var own []Step
+	for _, s := range steps {
+		if s.Spec == spec {
+			own = append(own, s)
+		}
+	}
+	return own
+}
