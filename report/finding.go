@@ -1,0 +1,215 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"perch.example/probes"
+)
+
+// finding is everything of one target that has the same diagnosis: rungs of a
+// ladder, and the target's other probes. It is explained once.
+type finding struct {
+	outcomes []*probes.Outcome
+}
+
+// lead is the outcome that the finding is told by: the first of the worst.
+func (f finding) lead() *probes.Outcome {
+	lead := f.outcomes[0]
+	for _, o := range f.outcomes {
+		if rank(o.Verdict) > rank(lead.Verdict) {
+			lead = o
+		}
+	}
+	return lead
+}
+
+// findings groups what needs an explanation, the worst first.
+func findings(t targetView) []finding {
+	type key struct {
+		diagnosis probes.Diagnosis
+		reason    probes.Reason // only where there is no diagnosis
+	}
+	var out []finding
+	place := map[key]int{}
+	for _, v := range t.probes {
+		for _, o := range v.outcomes {
+			if rank(o.Verdict) <= rank(probes.VerdictPass) && o.Diagnosis == "" {
+				continue
+			}
+			k := key{diagnosis: o.Diagnosis}
+			if o.Diagnosis == "" {
+				k.reason = o.Reason
+			}
+			at, seen := place[k]
+			if !seen {
+				at = len(out)
+				place[k] = at
+				out = append(out, finding{})
+			}
+			out[at].outcomes = append(out[at].outcomes, o)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b finding) int { return cmp.Compare(rank(b.lead().Verdict), rank(a.lead().Verdict)) })
+	return out
+}
+
+// finding explains one finding: what happened, what the application makes of
+// it, which explanations are ruled out, what to change.
+func (p *page) finding(f finding) {
+	lead := f.lead()
+	p.gap()
+	p.hang([]span{plain(margin)}, span{verdictInk(lead.Verdict), title(lead)})
+	p.field("Where", plain(f.where()))
+	p.fields("What happened", f.messages())
+	p.fields("Error text", f.details())
+	if a := deciding(lead); a != nil && !a.OK() {
+		p.field("On the wire", plain(wire(a)))
+	}
+	p.fields("Application", f.application())
+	if c := clientOf(f.outcomes); c != nil && c.Band != nil {
+		p.field("Danger band", span{inkWarn, bandWords(c.Band) +
+			" idle: closed by then, and the client would still use it"})
+	}
+	p.hypotheses(f)
+	for _, advice := range f.advice() {
+		p.field("Change this:", span{inkStrong, advice})
+	}
+	if a := deciding(lead); a != nil && a.TraceID != "" {
+		p.field("Trace", span{inkFaint, a.TraceID})
+	}
+	p.fields("Owner", []string{lead.Notice.Owner})
+	p.fields("Runbook", []string{lead.Notice.Runbook})
+	p.gap()
+}
+
+// fields adds texts under one label; empty ones are left out.
+func (p *page) fields(label string, texts []string) {
+	for _, text := range texts {
+		if text != "" {
+			p.field(label, plain(text))
+			label = ""
+		}
+	}
+}
+
+// title names the finding: the word to search for, and what it means.
+func title(o *probes.Outcome) string {
+	if o.Diagnosis != "" {
+		return string(o.Diagnosis) + ": " + diagnosisWords(o.Diagnosis)
+	}
+	return string(o.Reason) + ": " + reasonWords(o.Reason)
+}
+
+// byProbe splits the finding's outcomes by probe.
+func (f finding) byProbe() [][]*probes.Outcome {
+	var out [][]*probes.Outcome
+	for _, o := range f.outcomes {
+		if last := len(out) - 1; last >= 0 && out[last][0].Probe == o.Probe {
+			out[last] = append(out[last], o)
+			continue
+		}
+		out = append(out, []*probes.Outcome{o})
+	}
+	return out
+}
+
+func (f finding) where() string {
+	var names []string
+	for _, group := range f.byProbe() {
+		name := group[0].ID()
+		if group[0].Kind == probes.KindIdle {
+			name += " at " + at(group)
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, "; ")
+}
+
+// messages is what the worst outcome of each probe says, with the probe's name
+// where they differ.
+func (f finding) messages() []string {
+	var out, named []string
+	for _, group := range f.byProbe() {
+		lead := finding{group}.lead()
+		if lead.Message == "" || slices.Contains(out, lead.Message) {
+			continue
+		}
+		out = append(out, lead.Message)
+		named = append(named, lead.Probe+": "+lead.Message)
+	}
+	if len(out) > 1 {
+		return named
+	}
+	return out
+}
+
+// details are the errors as the system or the expectation worded them, where
+// the messages do not quote them already.
+func (f finding) details() []string {
+	const most, longestDetail = 3, 300
+	var out []string
+	for _, o := range f.outcomes {
+		a := deciding(o)
+		if a == nil || a.Detail == "" || strings.Contains(o.Message, a.Detail) {
+			continue
+		}
+		text := cut(clean(a.Detail), longestDetail)
+		if !slices.Contains(out, text) && len(out) < most {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// application says what the declared client makes of it; rungs that it meets
+// differently are told apart.
+func (f finding) application() []string {
+	var texts []string
+	rungs := map[string][]*probes.Outcome{}
+	for _, o := range f.outcomes {
+		text := experience(o)
+		if text == "" {
+			continue
+		}
+		if rungs[text] == nil {
+			texts = append(texts, text)
+		}
+		rungs[text] = append(rungs[text], o)
+	}
+	if len(texts) < 2 {
+		return texts
+	}
+	for i, text := range texts {
+		texts[i] = finding{rungs[text]}.where() + ": " + text
+	}
+	return texts
+}
+
+func experience(o *probes.Outcome) string {
+	if o.Client == nil {
+		return ""
+	}
+	text := o.Client.Kind + " gets " + o.Client.Experiences
+	if o.Client.Experiences == "" {
+		text = o.Client.Kind + " notices nothing"
+	}
+	if cover := coverWords(o.Retry.Application); cover != "" {
+		text += "; " + cover
+	}
+	return text
+}
+
+// advice joins the advice of all outcomes, each line once.
+func (f finding) advice() []string {
+	var out []string
+	for _, o := range f.outcomes {
+		for _, a := range o.Advice {
+			if !slices.Contains(out, a) {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"perch.example/probes"
+)
+
+// hypotheses adds the six as a table, in their fixed order: ruling, what
+// somebody would say, and the measured evidence. Where no ruling was made, one
+// line says so.
+func (p *page) hypotheses(f finding) {
+	lead := f.lead()
+	if len(lead.Hypotheses) == 0 {
+		return
+	}
+	if evidence, all := allOpen(lead.Hypotheses); all {
+		p.field("Hypotheses", plain("all open: "+evidence))
+		return
+	}
+	const rulingWidth, wordsWidth, leastEvidence = 6, 28, 28
+	label := "Hypotheses"
+	for _, h := range lead.Hypotheses {
+		head := []span{plain(margin), span{inkStrong, label}.padded(labelWidth), rulingWord(h.Ruled).padded(rulingWidth)}
+		label = ""
+		words := span{inkPlain, hypothesisWords(h.ID)}
+		evidence := h.Evidence + f.otherRulings(h)
+		if p.style.columns()-len(margin)-labelWidth-rulingWidth-wordsWidth >= leastEvidence {
+			p.hang(append(head, words.padded(wordsWidth)), plain(evidence))
+			continue
+		}
+		p.hang(head, plain(words.text+": "+evidence))
+	}
+}
+
+// allOpen reports whether nothing was ruled, with the evidence if it is the
+// same for all.
+func allOpen(hs []probes.Hypothesis) (evidence string, all bool) {
+	for _, h := range hs {
+		if h.Ruled == probes.RuledIn || h.Ruled == probes.RuledOut {
+			return "", false
+		}
+		if h.Evidence != hs[0].Evidence {
+			return "there was nothing to measure", true
+		}
+	}
+	return hs[0].Evidence, true
+}
+
+// otherRulings names the outcomes of the finding that were ruled differently.
+func (f finding) otherRulings(h probes.Hypothesis) string {
+	rulings := map[string][]*probes.Outcome{}
+	for _, o := range f.outcomes {
+		i := slices.IndexFunc(o.Hypotheses, func(other probes.Hypothesis) bool { return other.ID == h.ID })
+		if i >= 0 && o.Hypotheses[i].Ruled != h.Ruled {
+			word := rulingWord(o.Hypotheses[i].Ruled).text
+			rulings[word] = append(rulings[word], o)
+		}
+	}
+	var parts []string
+	for _, word := range []string{"IN", "OUT", "open"} {
+		if others := rulings[word]; len(others) > 0 {
+			parts = append(parts, word+" for "+places(others))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// places names outcomes in short: holds for rungs, else probes.
+func places(outcomes []*probes.Outcome) string {
+	var names []string
+	for _, o := range outcomes {
+		name := o.Probe
+		if o.Kind == probes.KindIdle {
+			name = holdWords(o)
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return listed(names)
+}

@@ -1,0 +1,112 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"perch.example/probes"
+)
+
+// Idle writes what `perch idle URL` found: the path's idle timeout and the way
+// it closes, the connections it was measured on, and what each of the given
+// clients would experience on this path. The error is w's.
+func Idle(w io.Writer, run probes.Run, clients []probes.ClientOutcome, s Style) error {
+	p := &page{style: s}
+	p.header(run)
+	p.gap()
+	all := targets(run)
+	for _, t := range all {
+		for _, v := range t.probes {
+			p.measurement(v)
+		}
+	}
+	p.clients(clients)
+	for _, t := range all {
+		for _, f := range findings(t) {
+			p.finding(f)
+		}
+	}
+	p.footer(run)
+	return p.flush(w)
+}
+
+// measurement is the answer in one sentence, and what it rests on.
+func (p *page) measurement(v probeView) {
+	text := ladderSummary(v)
+	p.hang(nil, span{inkStrong, v.first().Target + ": " + text + "."})
+	if text := agreement(v.outcomes); text != "" {
+		p.hang(nil, plain(text))
+	}
+	if drawable(v) {
+		p.gap()
+		p.ladder(v.outcomes)
+	}
+	p.gap()
+}
+
+// agreement says how well several closes agree: a server whose clock ticks
+// shows as a spread, and a single number would hide it.
+func agreement(outcomes []*probes.Outcome) string {
+	var first, last, resolution time.Duration
+	n := 0
+	for _, o := range outcomes {
+		if o.Close == nil {
+			continue
+		}
+		if n == 0 || o.Close.Age < first {
+			first = o.Close.Age
+		}
+		last = max(last, o.Close.Age)
+		resolution = max(resolution, o.Close.Resolution)
+		n++
+	}
+	if n == 0 {
+		return ""
+	}
+	text := "Seen on " + counted(n, "connection")
+	if n > 1 {
+		text += fmt.Sprintf(", closed at %s to %s", age(first), age(last))
+	}
+	if resolution > 0 {
+		text += ", each known to within " + latency(resolution)
+	}
+	return text + "."
+}
+
+// clients is the table of what each client would meet on this path.
+func (p *page) clients(clients []probes.ClientOutcome) {
+	if len(clients) == 0 {
+		return
+	}
+	kind, band := len("client"), len("danger band")
+	for _, c := range clients {
+		kind = max(kind, width(clean(c.Kind)))
+		band = max(band, width(dangerCell(c).text))
+	}
+	row := func(a, b, c span) { p.hang([]span{plain(margin), a.padded(kind + 2), b.padded(band + 2)}, c) }
+	p.hang(nil, span{inkStrong, "What HTTP clients would meet here, with their own defaults"})
+	row(span{inkFaint, "client"}, span{inkFaint, "danger band"}, span{inkFaint, "inside it the application gets"})
+	for _, c := range clients {
+		row(plain(c.Kind), dangerCell(c), gets(c))
+	}
+	p.hang([]span{plain(margin)}, span{inkFaint, "Danger band: idle ages at which the client would use a connection that is closed already."})
+	p.gap()
+}
+
+func dangerCell(c probes.ClientOutcome) span {
+	if c.Band == nil {
+		return span{inkGood, "none"}
+	}
+	return span{inkWarn, bandWords(c.Band)}
+}
+
+func gets(c probes.ClientOutcome) span {
+	switch {
+	case c.Experiences != "":
+		return plain(c.Experiences)
+	case c.Band != nil:
+		return plain("no error: it tries again by itself")
+	}
+	return span{inkFaint, "-"}
+}

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"net/netip"
+
+	"perch.example/probes"
+)
+
+func newDocument(run probes.Run) document {
+	d := document{
+		Version: run.Version, Name: run.Name, RunID: run.RunID, Seed: run.Seed, Vantage: run.Vantage,
+		StartedAt: timestamp(run.Started), FinishedAt: timestamp(run.Finished), Verdict: overall(run),
+		Outcomes: []outcomeJSON{}, Idle: []idleJSON{}, Budget: []budgetJSON{}, Problems: []string{},
+	}
+	for _, o := range run.Outcomes {
+		d.Outcomes = append(d.Outcomes, newOutcome(o))
+	}
+	for _, r := range run.Idle {
+		d.Idle = append(d.Idle, idleJSON{
+			Target: r.Target, Probe: r.Probe, How: r.How,
+			Survived: seconds(r.Survived), Died: seconds(r.Died), Measured: seconds(r.Measured), Advertised: seconds(r.Advertised),
+		})
+	}
+	for _, u := range run.Budget {
+		d.Budget = append(d.Budget, budgetJSON{Target: u.Target, Limit: u.LimitPerSecond, Requests: u.Requests, Peak: u.PeakPerSecond})
+	}
+	for _, p := range run.Problems {
+		d.Problems = append(d.Problems, string(p.Part)+": "+p.Text)
+	}
+	return d
+}
+
+func newOutcome(o probes.Outcome) outcomeJSON {
+	out := outcomeJSON{
+		Target: o.Target, Probe: o.Probe, Kind: o.Kind, Verdict: o.Verdict, Reason: o.Reason, Diagnosis: o.Diagnosis,
+		Message: o.Message, Attempts: []attemptJSON{}, Path: newPath(o.Path), Client: newClient(o.Client),
+		Hypotheses: []hypothesisJSON{}, Advice: append([]string{}, o.Advice...),
+	}
+	if o.Verdict == "" {
+		out.Verdict = probes.VerdictIncomplete // an unset verdict is never a pass, and not in the contract
+	}
+	if o.Kind == probes.KindIdle {
+		out.Hold = seconds(o.Hold)
+		if o.Close != nil {
+			after := seconds(o.Close.Age)
+			out.ClosedAfter, out.ClosedBy = &after, o.ClosedBy
+		}
+	}
+	for _, a := range o.Attempts {
+		out.Attempts = append(out.Attempts, newAttempt(a))
+	}
+	if o.Retry != (probes.RetryOutcome{}) {
+		out.Retry = &retryJSON{Result: o.Retry.Result, Application: o.Retry.Application}
+	}
+	for _, h := range o.Hypotheses {
+		out.Hypotheses = append(out.Hypotheses, hypothesisJSON(h))
+	}
+	return out
+}
+
+func newAttempt(a probes.Attempt) attemptJSON {
+	out := attemptJSON{
+		Number: a.Number, Connection: a.Connection, Reason: a.Reason, Status: a.Status,
+		Elapsed: seconds(a.Elapsed), RTT: seconds(a.RTT), Idle: seconds(a.IdleTime),
+		RequestBytes: a.RequestBytes, RequestAcked: a.RequestBytesAcked, ResponseBytes: a.ResponseBytes,
+		LocalAddr: address(a.Local), RemoteAddr: address(a.Remote), Proto: a.Proto, TraceID: a.TraceID, SpanID: a.SpanID,
+	}
+	if a.Phases != (probes.Phases{}) {
+		out.Phases = &phasesJSON{
+			DNS: seconds(a.Phases.DNS), Connect: seconds(a.Phases.Connect), TLS: seconds(a.Phases.TLS),
+			Wait: seconds(a.Phases.Wait), Transfer: seconds(a.Phases.Transfer),
+		}
+	}
+	return out
+}
+
+func newPath(p probes.Path) pathJSON {
+	out := pathJSON{TCPEnds: p.TCPEnds, Via: append([]string{}, p.Via...)}
+	if out.TCPEnds == "" {
+		out.TCPEnds = probes.TCPEndsUnknown
+	}
+	return out
+}
+
+func newClient(c *probes.ClientOutcome) *clientJSON {
+	if c == nil {
+		return nil
+	}
+	out := &clientJSON{Kind: c.Kind, Experiences: c.Experiences}
+	if c.Band != nil {
+		out.Band = &bandJSON{From: seconds(c.Band.From)}
+		if !c.Band.Open {
+			to := seconds(c.Band.To)
+			out.Band.To = &to
+		}
+	}
+	return out
+}
+
+func address(a netip.AddrPort) string {
+	if !a.IsValid() {
+		return ""
+	}
+	return a.String()
+}

@@ -1,0 +1,125 @@
+package report
+
+import (
+	"fmt"
+
+	"perch.example/probes"
+)
+
+// ladderSummary is an idle probe in one line: what the ladder measured, and
+// what was expected.
+func ladderSummary(v probeView) string {
+	if !drawable(v) {
+		return notHeld(v)
+	}
+	text := "held, nothing measured"
+	if v.idle != nil {
+		text = measured(*v.idle)
+	}
+	if keep := v.first().KeepAlive; keep > 0 {
+		text += "; expected " + age(keep)
+	}
+	return text
+}
+
+// notHeld says why there is no ladder.
+func notHeld(v probeView) string {
+	o := v.first()
+	for _, other := range v.outcomes {
+		if rank(other.Verdict) > rank(o.Verdict) {
+			o = other
+		}
+	}
+	if a := attempt(o, probes.ConnectionFresh); a != nil && !a.OK() {
+		return fmt.Sprintf("nothing was held, the opening request failed: %s", result(a))
+	}
+	if o.Message != "" {
+		return o.Message
+	}
+	return "nothing was held"
+}
+
+// measured says what a ladder found, in one sentence without its full stop.
+func measured(r probes.IdleResult) string {
+	var text string
+	switch {
+	case r.Measured > 0:
+		text = "the path closes idle connections after " + age(r.Measured) + closedHow(r.How)
+		if r.Survived > 0 {
+			text += "; " + age(r.Survived) + " still worked"
+		}
+	case r.Died > 0 && r.Survived > 0:
+		text = "idle connections die " + diedHow(r.How) + "between " + age(r.Survived) + " and " + age(r.Died)
+	case r.Died > 0:
+		text = "idle connections die " + diedHow(r.How) + "within " + age(r.Died)
+	case r.Survived > 0:
+		text = "idle connections live for " + age(r.Survived) + " at least"
+	default:
+		text = "nothing was measured"
+	}
+	if r.Advertised > 0 {
+		text += "; the answers advertise " + age(r.Advertised)
+	}
+	return text
+}
+
+func closedHow(h probes.HowClosed) string {
+	if h == "" {
+		return ""
+	}
+	return " (" + howWords(h) + ")"
+}
+
+func diedHow(h probes.HowClosed) string {
+	if h == probes.HowSilent {
+		return "in silence "
+	}
+	return ""
+}
+
+// at names rungs: "at 1.5 s (fail) and 2.5 s (degraded)". The verdicts are
+// said only where they differ.
+func at(outcomes []*probes.Outcome) string {
+	mixed := false
+	for _, o := range outcomes {
+		mixed = mixed || o.Verdict != outcomes[0].Verdict
+	}
+	var names []string
+	var seen = map[string]bool{}
+	for _, o := range outcomes {
+		name := holdWords(o)
+		if mixed {
+			name += " (" + string(o.Verdict) + ")"
+		}
+		if !seen[name] {
+			names = append(names, name)
+		}
+		seen[name] = true
+	}
+	return listed(names)
+}
+
+// fasterThanARoundTrip is the incident's clue: a failure that took less than
+// the way to the peer and back was not the peer's answer to this request.
+func fasterThanARoundTrip(a *probes.Attempt) bool {
+	return a.Reason.Closed() && a.Elapsed > 0 && a.RTT > 0 && a.Elapsed < a.RTT
+}
+
+// wire says what the deciding attempt showed, with the evidence beside it.
+func wire(a *probes.Attempt) string {
+	text := string(a.Reason) + ": " + reasonWords(a.Reason)
+	switch {
+	case a.Elapsed <= 0:
+	case a.Status != 0:
+		text += "; answered " + fmt.Sprint(a.Status) + " after " + latency(a.Elapsed)
+	default:
+		text += "; it failed after " + latency(a.Elapsed)
+	}
+	if fasterThanARoundTrip(a) {
+		text += ", faster than a round trip (" + latency(a.RTT) + "), so this was no answer to our request"
+	}
+	if a.RequestBytesAcked != nil && a.RequestBytes > 0 && a.Status == 0 {
+		text += fmt.Sprintf("; %d of %d request bytes were acknowledged", *a.RequestBytesAcked, a.RequestBytes)
+	}
+	return text
+}

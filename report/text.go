@@ -1,0 +1,137 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"perch.example/probes"
+)
+
+// Text writes the run for people: what passed in a line each, then what did
+// not, with the reasons and what to change, and the verdict in the last line.
+// The error is w's.
+func Text(w io.Writer, run probes.Run, s Style) error {
+	p := &page{style: s}
+	p.header(run)
+	if overall(run) != probes.VerdictPass {
+		p.hang(nil, span{verdictInk(overall(run)), Headline(run)})
+	}
+	p.gap()
+	all := targets(run)
+	cols := measure(all)
+	for _, t := range all {
+		for _, v := range t.probes {
+			p.probe(v, cols)
+		}
+		for _, f := range findings(t) {
+			p.finding(f)
+		}
+	}
+	p.footer(run)
+	return p.flush(w)
+}
+
+// header says whose report this is, from where and when.
+func (p *page) header(run probes.Run) {
+	parts := []string{strings.TrimSpace("perch " + run.Version)}
+	if run.Name != "" {
+		parts = append(parts, run.Name)
+	}
+	if run.Vantage != "" {
+		parts = append(parts, "from "+run.Vantage)
+	}
+	if !run.Started.IsZero() {
+		parts = append(parts, run.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
+	}
+	if t := took(run); t != "" {
+		parts = append(parts, "took "+t)
+	}
+	p.hang(nil, span{inkFaint, strings.Join(parts, " · ")})
+}
+
+func took(run probes.Run) string {
+	if run.Finished.IsZero() || run.Started.IsZero() {
+		return ""
+	}
+	return latency(run.Finished.Sub(run.Started).Round(100 * time.Millisecond))
+}
+
+// columns are the widths that all probes' lines share.
+type columns struct{ verdict, id int }
+
+func measure(all []targetView) columns {
+	const longest = 44 // one very long name must not push every other line aside
+	var c columns
+	for _, t := range all {
+		for _, v := range t.probes {
+			c.verdict = max(c.verdict, len(verdictWord(v.worst)))
+			c.id = max(c.id, min(longest, width(clean(v.id))))
+		}
+	}
+	return c
+}
+
+// probe adds a probe's line and, for an idle probe, its ladder.
+func (p *page) probe(v probeView, c columns) {
+	head := []span{
+		span{verdictInk(v.worst), verdictWord(v.worst)}.padded(c.verdict + 2),
+		span{inkStrong, v.id}.padded(c.id + 2),
+	}
+	if v.first().Kind != probes.KindIdle {
+		p.hang(head, plain(exchange(v.first())))
+		return
+	}
+	p.hang(head, plain(ladderSummary(v)))
+	if drawable(v) {
+		p.ladder(v.outcomes)
+		p.gap()
+	}
+}
+
+// exchange tells an http probe: each try, and the phases of the last.
+func exchange(o *probes.Outcome) string {
+	if len(o.Attempts) == 0 {
+		return o.Message
+	}
+	var tries []string
+	for i := range o.Attempts {
+		tries = append(tries, strings.TrimSpace(o.Attempts[i].Method+" "+result(&o.Attempts[i])))
+	}
+	text := strings.Join(tries, ", then ")
+	if ph := phases(o.Attempts[len(o.Attempts)-1].Phases); ph != "" {
+		text += "  (" + ph + ")"
+	}
+	return text
+}
+
+// result is an attempt in a few words: 200 in 134 ms, idle_fin in 0.3 ms.
+func result(a *probes.Attempt) string {
+	var parts []string
+	if a.Status != 0 {
+		parts = append(parts, fmt.Sprint(a.Status))
+	}
+	if !a.OK() {
+		parts = append(parts, string(a.Reason))
+	} else if a.Status == 0 {
+		parts = append(parts, "ok")
+	}
+	if a.Elapsed > 0 {
+		parts = append(parts, "in "+latency(a.Elapsed))
+	}
+	return strings.Join(parts, " ")
+}
+
+func phases(ph probes.Phases) string {
+	var parts []string
+	for _, f := range []struct {
+		name string
+		took time.Duration
+	}{{"dns", ph.DNS}, {"connect", ph.Connect}, {"tls", ph.TLS}, {"wait", ph.Wait}, {"transfer", ph.Transfer}} {
+		if f.took > 0 {
+			parts = append(parts, strings.ReplaceAll(f.name+" "+latency(f.took), " ", unbroken))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"perch.example/probes"
+)
+
+// -update rewrites the golden files. Look at what it wrote before you commit.
+func TestMain(m *testing.M) {
+	flag.Bool("update", false, "rewrite the golden files")
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+func updating() bool { return flag.Lookup("update").Value.String() == "true" }
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if updating() {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs; look at it and run the tests with -update.\ngot:\n%s\nwant:\n%s", file, got, want)
+	}
+}
+
+func runs() map[string]probes.Run {
+	return map[string]probes.Run{
+		"pass": allPass(), "incident": incident(), "silent_drop": silentDrop(), "service_down": serviceDown(),
+		"incomplete": incomplete(), "problems": withProblems(),
+	}
+}
+
+func text(t *testing.T, run probes.Run, s Style) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Text(&b, run, s); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestTextGolden(t *testing.T) {
+	for name, run := range runs() {
+		t.Run(name, func(t *testing.T) {
+			golden(t, name+".txt", []byte(text(t, run, Style{})))
+		})
+	}
+	t.Run("narrow", func(t *testing.T) { golden(t, "incident_narrow.txt", []byte(text(t, incident(), Style{Width: 60}))) })
+	t.Run("colour", func(t *testing.T) {
+		got := strings.ReplaceAll(text(t, incident(), Style{Color: true}), "\x1b", "ESC")
+		golden(t, "incident_color.txt", []byte(got))
+	})
+}
+
+func TestIdleGolden(t *testing.T) {
+	run, clients := search()
+	var b bytes.Buffer
+	if err := Idle(&b, run, clients, Style{}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "idle.txt", b.Bytes())
+}
