@@ -1,0 +1,184 @@
+package probes
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+
+	"perch.example/probes/wire"
+)
+
+// maxHead bounds an answer's head. The common clients allow 8 KiB to 1 MiB.
+const maxHead = 64 << 10
+
+// call is a spec made ready for the wire: secrets read, certificates loaded.
+// It lives for one step, so that secrets are as old as the run at most.
+type call struct {
+	spec   *Spec
+	env    Env
+	url    url.URL
+	header http.Header
+	public http.Header // what a redirect may carry: no secret, no cookie
+	tls    *tls.Config
+	trace  string
+}
+
+func newCall(s *Spec, env Env) (*call, error) {
+	c := &call{spec: s, env: env, url: *s.URL, header: http.Header{}, public: http.Header{}, trace: env.IDs.Trace()}
+	c.set("User-Agent", env.UserAgent, true)
+	// Some servers (Apache, Tomcat) say how long they keep a connection only if asked.
+	c.set("Connection", "keep-alive", true)
+	c.set("Accept-Encoding", "gzip", true)
+	for _, f := range s.Headers {
+		v, err := c.value(f)
+		if err != nil {
+			return nil, fmt.Errorf("reading the value of header %q: %w", f.Name, err)
+		}
+		c.set(f.Name, v, f.From.Zero() && !sensitive(f.Name))
+	}
+	if err := c.addQuery(); err != nil {
+		return nil, err
+	}
+	if s.URL.Scheme != "https" {
+		return c, nil
+	}
+	var err error
+	c.tls, err = tlsConfig(s, env)
+	return c, err
+}
+
+func (c *call) set(name, value string, public bool) {
+	c.header.Set(name, value)
+	if public {
+		c.public.Set(name, value)
+	} else {
+		c.public.Del(name)
+	}
+}
+
+func (c *call) addQuery() error {
+	if len(c.spec.Query) == 0 {
+		return nil
+	}
+	q := c.url.RawQuery
+	for _, f := range c.spec.Query {
+		v, err := c.value(f)
+		if err != nil {
+			return fmt.Errorf("reading the value of query parameter %q: %w", f.Name, err)
+		}
+		if q != "" {
+			q += "&"
+		}
+		q += url.QueryEscape(f.Name) + "=" + url.QueryEscape(v)
+	}
+	c.url.RawQuery = q
+	return nil
+}
+
+func (c *call) value(f Field) (string, error) {
+	if f.From.Zero() {
+		return f.Prefix + f.Value, nil
+	}
+	s, err := c.env.Secrets(f.From)
+	if err != nil {
+		return "", err
+	}
+	return f.Prefix + s.Reveal(), nil
+}
+
+// sensitive names headers that never follow a redirect, wherever their value
+// came from.
+func sensitive(name string) bool {
+	switch http.CanonicalHeaderKey(name) {
+	case "Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key":
+		return true
+	}
+	return false
+}
+
+// request makes one request with a span of its own, and returns the span's id.
+func (c *call) request(u *url.URL, header http.Header) (*http.Request, string) {
+	span := c.env.IDs.Span()
+	h := header.Clone()
+	h.Set("Traceparent", "00-"+c.trace+"-"+span+"-01")
+	r := &http.Request{Method: c.spec.Method, URL: u, Host: u.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+	if host := h.Get("Host"); host != "" {
+		r.Host = host
+	}
+	return r, span
+}
+
+func (c *call) options() wire.Options {
+	t := c.spec.Timeouts
+	o := wire.Options{
+		Host: c.url.Hostname(), Port: c.url.Port(), Dial: c.env.Dial, Resolve: c.env.Resolve, TLS: c.tls,
+		DNS: t.DNS, Connect: t.Connect, Handshake: t.TLS,
+	}
+	if o.Port == "" {
+		o.Port = "80"
+		if c.tls != nil {
+			o.Port = "443"
+		}
+	}
+	if c.spec.Client != nil {
+		o.TCPKeepAlive = c.spec.Client.TCPKeepAlive
+	}
+	return o
+}
+
+// tlsConfig reads the files anew, so that a rotated certificate counts from
+// the next step on.
+func tlsConfig(s *Spec, env Env) (*tls.Config, error) {
+	cfg := &tls.Config{
+		ServerName: s.TLS.ServerName, MinVersion: MinTLS, MaxVersion: MaxTLS, NextProtos: []string{"http/1.1"},
+	}
+	if cfg.ServerName == "" {
+		cfg.ServerName = s.URL.Hostname()
+	}
+	if s.TLS.MinVersion != 0 {
+		cfg.MinVersion = s.TLS.MinVersion
+	}
+	if s.TLS.CAFile != "" {
+		pem, err := env.ReadFile(s.TLS.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("reading tls.ca_file: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("reading tls.ca_file %q: no PEM certificate inside", s.TLS.CAFile)
+		}
+	}
+	if s.TLS.CertFile == "" {
+		return cfg, nil
+	}
+	cert, err := env.ReadFile(s.TLS.CertFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading tls.cert_file: %w", err)
+	}
+	key, err := env.ReadFile(s.TLS.KeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading tls.key_file: %w", err)
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("loading the client certificate %q: %w", s.TLS.CertFile, err)
+	}
+	cfg.Certificates = []tls.Certificate{pair}
+	return cfg, nil
+}
+
+// sameOrigin reports whether two URLs have the same scheme, host and port.
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && hostPort(a) == hostPort(b)
+}
+
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}

@@ -1,0 +1,63 @@
+package probes
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"perch.example/probes/wire"
+)
+
+// Env is what a probe needs from outside. The runner makes one for each step.
+type Env struct {
+	Dial      wire.DialFunc    // nil: the real network
+	Resolve   wire.ResolveFunc // nil: the system's resolver
+	Secrets   ReadSecret       // reads headers' and parameters' sources
+	ReadFile  func(string) ([]byte, error)
+	UserAgent string
+	IDs       *IDs
+	Slots     Slots
+	Watch     func(Event) // nil: nobody watches
+	Log       *slog.Logger
+	Step      int // index of the step in the plan
+}
+
+// Role says for what a request leaves, and so which booking of the plan it uses.
+type Role string
+
+// The roles of a request.
+const (
+	RoleWarm     Role = "warm" // also the one exchange of an http probe
+	RoleReuse    Role = "reuse"
+	RoleControl  Role = "control"
+	RoleAgain    Role = "again"    // perch's own second try: uses gaps only
+	RoleRedirect Role = "redirect" // a redirect followed: uses gaps only
+)
+
+// Slots is a step's part of its target's budget. Every request and every dial
+// asks here at the last point before bytes leave.
+type Slots interface {
+	// Send waits until one request may leave. Its error (a *Denied, or the
+	// context's) means that nothing may be sent.
+	Send(ctx context.Context, role Role) error
+	// HoldUntil says when the held connection will be reused, as soon as the
+	// warm-up has ended. False: the budget has no room then and the step ends.
+	HoldUntil(reuse time.Time) bool
+	// Dial waits until one more connection may be open; the caller calls
+	// release when that connection is closed.
+	Dial(ctx context.Context) (release func(), err error)
+}
+
+// Denied says why a request was not allowed to leave.
+type Denied struct{ Why string }
+
+// Error gives the why.
+func (d *Denied) Error() string { return d.Why }
+
+func (e Env) tell(s *Spec, ev Event) {
+	if e.Watch == nil {
+		return
+	}
+	ev.At, ev.Target, ev.Probe, ev.Step = time.Now(), s.Target, s.Probe, e.Step
+	e.Watch(ev)
+}

@@ -1,0 +1,181 @@
+package probes
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"perch.example/probes/wire"
+)
+
+// exchanged is one attempt and the connection that it leaves behind.
+type exchanged struct {
+	attempt  Attempt
+	evidence wire.Evidence
+	response wire.Response
+	conn     *wire.Conn // nil: none was opened
+	release  func()
+	denied   error // nothing was sent: the budget, or the end of the context
+}
+
+func (x *exchanged) close() {
+	if x.conn != nil {
+		_ = x.conn.Close() // everything was read; how it closes says nothing
+	}
+	if x.release != nil {
+		x.release()
+	}
+	x.conn, x.release = nil, nil
+}
+
+// fresh makes one exchange on a new connection, and follows redirects where
+// the spec allows it.
+func (c *call) fresh(ctx context.Context, role Role) exchanged {
+	release, err := c.env.Slots.Dial(ctx)
+	if err != nil {
+		return exchanged{denied: err}
+	}
+	conn, opening := wire.Open(ctx, c.options())
+	if conn == nil {
+		release()
+		if ctx.Err() != nil {
+			return exchanged{denied: context.Cause(ctx)}
+		}
+		return exchanged{attempt: c.attempt(opening, Classify(opening)), evidence: opening}
+	}
+	x := c.exchange(ctx, conn, role)
+	x.conn, x.release = conn, release
+	if x.denied != nil {
+		x.close()
+		return x
+	}
+	if c.spec.Kind == KindHTTP {
+		c.follow(ctx, &x)
+	}
+	return x
+}
+
+// exchange makes one request on an open connection.
+func (c *call) exchange(ctx context.Context, conn *wire.Conn, role Role) exchanged {
+	req, span := c.request(&c.url, c.header)
+	return c.send(ctx, conn, role, req, span)
+}
+
+func (c *call) send(ctx context.Context, conn *wire.Conn, role Role, req *http.Request, span string) exchanged {
+	var refused error
+	response, e := conn.Exchange(ctx, wire.Request{
+		HTTP: req, MaxHead: maxHead, MaxBody: c.spec.MaxBody, Timeout: c.spec.Timeouts.Response,
+		Gate: func(ctx context.Context) error {
+			refused = c.env.Slots.Send(ctx, role)
+			return refused
+		},
+	})
+	switch {
+	case refused != nil:
+		return exchanged{denied: refused}
+	case e.Canceled && ctx.Err() != nil:
+		return exchanged{denied: context.Cause(ctx)}
+	}
+	x := exchanged{attempt: c.attempt(e, Classify(e)), evidence: e, response: response}
+	x.attempt.SpanID = span
+	if x.attempt.Reason == ReasonOK {
+		x.attempt.Reason, x.attempt.Detail = judgeAnswer(c.spec, response, e.Elapsed)
+		x.attempt.answer(response)
+	}
+	return x
+}
+
+// follow goes after redirects, never to another origin and never with
+// credentials. The attempt is then that of the last hop.
+func (c *call) follow(ctx context.Context, x *exchanged) {
+	from := &c.url
+	for range c.spec.Redirects {
+		if x.attempt.Reason != ReasonRedirected {
+			return
+		}
+		to, err := from.Parse(x.response.Header.Get("Location"))
+		if err != nil || !sameOrigin(from, to) || to.User != nil {
+			x.attempt.Detail += ": it leads to another host or port"
+			return
+		}
+		next := c.hop(ctx, x, to)
+		if next.denied != nil {
+			x.attempt.Detail += ": the budget has no room to follow it"
+			return
+		}
+		x.attempt, x.evidence, x.response = next.attempt, next.evidence, next.response
+		from = to
+	}
+}
+
+// hop makes the next request of a chain of redirects, on the same connection
+// where it can still be used.
+func (c *call) hop(ctx context.Context, x *exchanged, to *url.URL) exchanged {
+	if x.response.Close {
+		_ = x.conn.Close()
+		conn, opening := wire.Open(ctx, c.options())
+		if conn == nil {
+			return exchanged{attempt: c.attempt(opening, Classify(opening)), evidence: opening}
+		}
+		x.conn = conn
+	}
+	req, span := c.request(to, c.public)
+	return c.send(ctx, x.conn, RoleRedirect, req, span)
+}
+
+// attempt turns evidence into the noun that everybody else sees.
+func (c *call) attempt(e wire.Evidence, reason Reason) Attempt {
+	a := Attempt{
+		Reason: reason, Detail: Explain(e), Method: c.spec.Method, TraceID: c.trace,
+		Started: e.Started, Elapsed: e.Elapsed, RTT: e.RTT, Phases: Phases(e.Phases),
+		ConnectionAge: e.Age, Served: e.Served,
+		RequestBytes: e.RequestBytes, RequestBytesAcked: e.RequestBytesAcked, ResponseBytes: e.ResponseBytes,
+		Local: e.Local, Remote: e.Remote, TLSExpiry: e.LeafNotAfter,
+		Queued: e.Before != nil && e.IdleClose != nil,
+	}
+	if e.Held && e.Served > 0 {
+		a.IdleTime = e.Idle
+	}
+	a.Delay, a.DelayKnown = e.Delay()
+	if reason == ReasonOK {
+		a.Detail = ""
+	}
+	return a
+}
+
+// answer takes over what a whole answer said.
+func (a *Attempt) answer(r wire.Response) {
+	a.Status, a.Proto, a.CloseAfter = r.Status, r.Proto, r.Close
+	a.Advertised, a.Via = advertised(r.Header), via(r.Header)
+	if a.Reason == ReasonRateLimited || a.Reason == ReasonUnavailable {
+		a.RetryAfter = retryAfter(r.Header, time.Now())
+	}
+}
+
+// closeSeen is how a held connection ended, once the reuse has told what the
+// kernel's events alone could not: under TLS bytes may be a session ticket.
+func closeSeen(a Attempt, e wire.Evidence, held *Close) *Close {
+	if a.OK() {
+		return nil
+	}
+	seen := held
+	if e.IdleClose != nil {
+		seen = seenClose(e.IdleClose)
+	}
+	if seen == nil {
+		return nil
+	}
+	sharper := *seen
+	switch a.Reason {
+	case ReasonIdleCloseNotify:
+		sharper.How = HowCloseNotify
+	case ReasonIdleBytes:
+		sharper.How = HowBytes
+	case ReasonIdleFIN:
+		sharper.How = HowFIN
+	case ReasonIdleRST:
+		sharper.How = HowRST
+	}
+	return &sharper
+}

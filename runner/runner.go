@@ -1,0 +1,167 @@
+// Package runner plays a plan: steps go in, observations come out as they
+// finish. It enforces the budget where bytes leave, and nothing in it knows of
+// config files, verdicts or sinks.
+package runner
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"perch.example/plan"
+	"perch.example/probes"
+	"perch.example/probes/wire"
+)
+
+// Options is what a run needs from outside.
+type Options struct {
+	Targets   []probes.Target
+	Seed      uint64
+	UserAgent string
+	Secrets   probes.ReadSecret
+	ReadFile  func(string) ([]byte, error)
+	Daily     func(target string) int // requests still allowed today; nil: each target's daily_limit
+	Dial      wire.DialFunc           // nil: the real network
+	Resolve   wire.ResolveFunc        // nil: the system's resolver
+	Watch     func(probes.Event)      // nil: nobody watches
+	Log       *slog.Logger
+}
+
+// Result is what a pass leaves beside its observations.
+type Result struct {
+	Budget   []probes.BudgetUse
+	CutShort string          // why the run was cut short; empty: it was not
+	Delays   []time.Duration // perch's own lateness samples, bounded
+}
+
+// Run plays the plan once and calls yield for each finished step, one at a
+// time. When ctx ends, no further step starts, holds are cut short, and what
+// is running ends as canceled; Run returns after the last yield.
+func Run(ctx context.Context, p *plan.Plan, o Options, yield func(probes.Observation)) Result {
+	r := &run{options: o, budgets: map[string]*budget{}, start: time.Now(), done: make(chan probes.Observation, 64)}
+	r.secrets = newSecretCache(o.Secrets)
+	if r.options.Log == nil {
+		r.options.Log = slog.New(slog.DiscardHandler)
+	}
+	r.env = probes.Env{
+		Dial: o.Dial, Resolve: o.Resolve, Secrets: r.secrets.read, ReadFile: o.ReadFile,
+		UserAgent: o.UserAgent, IDs: probes.NewIDs(o.Seed), Watch: o.Watch, Log: r.options.Log,
+	}
+	for _, t := range o.Targets {
+		daily := t.DailyLimit
+		if o.Daily != nil {
+			daily = o.Daily(t.Name)
+		}
+		if cal := p.Calendar(t.Name); cal != nil {
+			r.budgets[t.Name] = newBudget(t, cal, daily, r.start)
+		}
+	}
+	watch := watchLateness(ctx)
+	go r.startAll(ctx, p.Steps)
+	for range p.Steps {
+		obs := <-r.done
+		r.learn(obs)
+		yield(obs)
+	}
+	res := Result{Delays: watch.stop()}
+	if ctx.Err() != nil {
+		res.CutShort = context.Cause(ctx).Error()
+	}
+	for _, t := range o.Targets {
+		if b := r.budgets[t.Name]; b != nil {
+			res.Budget = append(res.Budget, b.use(t))
+		}
+	}
+	return res
+}
+
+type run struct {
+	options Options
+	env     probes.Env
+	budgets map[string]*budget
+	secrets *secretCache
+	start   time.Time
+	done    chan probes.Observation
+}
+
+// startAll starts each step at its instant. A step is a goroutine of its own:
+// an hour's hold takes no place from a 30 s one.
+func (r *run) startAll(ctx context.Context, steps []plan.Step) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for _, s := range steps {
+		timer.Reset(time.Until(r.start.Add(s.Start)))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			r.done <- unstarted(s, probes.CutCanceled, "not started: "+context.Cause(ctx).Error())
+			continue
+		}
+		if why := r.budgets[s.Spec.Target].closed(time.Now()); why != "" {
+			r.done <- unstarted(s, probes.CutSkipped, why)
+			continue
+		}
+		go r.play(ctx, s)
+	}
+}
+
+func (r *run) play(ctx context.Context, s plan.Step) {
+	env := r.env
+	env.Step = s.Index
+	mine := newSlots(r.budgets[s.Spec.Target], s)
+	env.Slots = mine
+	report := func(o probes.Observation) {
+		mine.release()
+		r.report(o)
+	}
+	switch s.Spec.Kind {
+	case probes.KindIdle:
+		probes.StartIdle(ctx, s.Spec, s.Hold, env, report)
+	case probes.KindHTTP:
+		report(guarded(s, func() probes.Observation { return probes.RunHTTP(ctx, s.Spec, env) }))
+	default:
+		report(unstarted(s, probes.CutInternal, "a bug in perch: no probe of kind "+string(s.Spec.Kind)))
+	}
+}
+
+// learn lets an observation speak for those that come after it.
+func (r *run) learn(o probes.Observation) {
+	r.budgets[o.Target].learn(o)
+	for _, a := range o.Attempts {
+		if a.Reason == probes.ReasonUnauthorized {
+			r.secrets.forget()
+		}
+	}
+}
+
+func (r *run) report(o probes.Observation) {
+	if o.Problem != "" {
+		r.options.Log.Error("step failed in perch itself", "target", o.Target, "probe", o.Probe, "problem", o.Problem)
+	}
+	r.options.Log.Debug("step ended", "target", o.Target, "probe", o.Probe, "hold", o.Hold, "cut", o.Cut, "attempts", len(o.Attempts))
+	r.done <- o
+}
+
+// guarded turns a panic into an internal observation.
+func guarded(s plan.Step, f func() probes.Observation) (o probes.Observation) {
+	defer func() {
+		if p := recover(); p != nil {
+			o = probes.Panicked(unstarted(s, probes.CutInternal, ""), p)
+		}
+	}()
+	return f()
+}
+
+func unstarted(s plan.Step, why probes.Cut, detail string) probes.Observation {
+	now := time.Now()
+	o := probes.Observation{
+		Target: s.Spec.Target, Probe: s.Spec.Probe, Kind: s.Spec.Kind, Hold: s.Hold, Search: s.Spec.Search,
+		Started: now, Ended: now, Cut: why, CutDetail: detail,
+	}
+	if why == probes.CutInternal {
+		o.Problem = detail
+	}
+	return o
+}
