@@ -11,7 +11,7 @@ import (
 // Config is a whole, validated configuration. Load makes one.
 type Config struct {
 	Name     string
-	Vantage  string // empty: the host's name is used, where nothing is remembered
+	Vantage  string // empty only where nothing is remembered: cmd may then show the host's name
 	Targets  []probes.Target
 	Alerts   Alerts
 	Slack    Slack

@@ -34,17 +34,29 @@ type Failure struct {
 	Detail     string // want and got, for people; never a body or a header value
 }
 
-// Set is a probe's compiled expectations. Compile makes one.
-type Set struct{}
+// Error is an expression that does not compile.
+type Error struct {
+	Index      int    // in the list that was compiled
+	Expression string // as it is written
+	Problem    string // what is wrong, with its column
+	Fix        string // what would be right; empty: nothing to add
+}
+
+// Error is one line.
+func (e *Error) Error() string {
+	if e.Fix == "" {
+		return e.Problem
+	}
+	return e.Problem + "; " + e.Fix
+}
+
+// Set is a probe's compiled expectations. Compile makes one. The zero Set and a
+// nil one expect a status of 200 to 299.
+type Set struct{ expectations []*expectation }
 
 // Compile checks and compiles expressions. Its error joins one *Error for each
 // bad expression.
-func Compile(expressions []string) (*Set, error) { return &Set{}, nil }
-
-// Check returns the expectations that a does not meet, in order. Unless an
-// expression refers to status, a status of 200 to 299 is expected as well.
-func (s *Set) Check(a Answer) []Failure { return nil }
-
-// Expects reports whether status is one that the expressions about the status
-// alone name as right (so that a 401 can be the expected answer).
-func (s *Set) Expects(status int) bool { return status >= 200 && status < 300 }
+func Compile(expressions []string) (*Set, error) {
+	var c Compiler
+	return c.Compile(expressions)
+}

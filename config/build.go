@@ -1,0 +1,214 @@
+package config
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"perch.example/probes"
+	"perch.example/probes/expect"
+)
+
+// build turns decoded settings into the values that perch works with, and checks
+// what only the whole can show. After a mistake its result is not used.
+func (c *checker) build(s settings, joined map[string]any) Config {
+	out := Config{
+		Name:    s.Name,
+		Vantage: s.Vantage,
+		Alerts:  Alerts{Mode: Mode(s.Alerts.Mode), FireAfter: s.Alerts.FireAfter, ResolveAfter: s.Alerts.ResolveAfter},
+		Slack:   Slack{Webhook: probes.Source(s.Slack.Webhook.From), DashboardURL: s.Slack.DashboardURL},
+		Metrics: Metrics{
+			PushURL: s.Metrics.Push.URL, PushStateless: s.Metrics.Push.Stateless,
+			Textfile: s.Metrics.Textfile, MaxSeries: s.Metrics.MaxSeries,
+		},
+		State: State{File: s.State.File},
+	}
+	c.sinks(out, joined)
+	first := map[string]place{}
+	for _, t := range s.Targets {
+		c.once(first, t.Name, t.Place, "target")
+		out.Targets = append(out.Targets, c.target(t))
+	}
+	return out
+}
+
+// once refuses a name that stands for two things: results would be mixed up.
+func (c *checker) once(first map[string]place, name string, at place, what string) {
+	earlier, twice := first[name]
+	if twice && name != "" {
+		c.wrong(c.at(at, "name"), fmt.Sprintf("another %s is called %q already (%s:%d)", what, name, earlier.file, earlier.line), "give each a name of its own")
+		return
+	}
+	first[name] = at
+}
+
+// sinks: what is remembered or compared between runs needs a name that stays,
+// and a counter that grows needs a memory.
+func (c *checker) sinks(out Config, joined map[string]any) {
+	uses := map[string]bool{"metrics.push": out.Metrics.PushURL != "", "metrics.textfile": out.Metrics.Textfile != "", "state.file": out.State.File != ""}
+	for _, key := range []string{"metrics.push", "metrics.textfile", "state.file"} {
+		if !uses[key] {
+			continue
+		}
+		at := c.where(key)
+		if out.Name == "" && !c.somewhere("name") {
+			c.wrong(at, "needs a name", "write name: at the top; without one this perch cannot be told from others")
+		}
+		if out.Vantage == "" && !c.somewhere("vantage") {
+			c.wrong(at, "needs a vantage", "write vantage: at the top, or set PERCH_VANTAGE; a pod's host name changes with each run")
+		}
+	}
+	if out.Metrics.PushURL != "" && out.State.File == "" && !out.Metrics.PushStateless && !c.somewhere("state.file") {
+		c.wrong(c.where("metrics.push"), "pushes without state: its counters would never grow", "write state: {file: PATH}, or insist with push: {url: ..., stateless: true}")
+	}
+	if out.Metrics.Textfile != "" && !strings.HasSuffix(out.Metrics.Textfile, ".prom") {
+		c.wrong(c.where("metrics.textfile"), "does not end in .prom", "node_exporter reads *.prom only")
+	}
+}
+
+func (c *checker) target(t targetSettings) probes.Target {
+	out := probes.Target{
+		Name: t.Name, Owner: t.Shared.Owner, Severity: t.Shared.Severity, Runbook: t.Shared.Runbook,
+		RateLimit: probes.Rate(t.RateLimit), Share: t.Share, DailyLimit: t.DailyLimit, MaxConnections: t.MaxConnections,
+		Client: c.client(t), Via: probes.Via(t.Via),
+	}
+	if u, err := url.Parse(t.URL); err == nil && t.URL != "" {
+		out.URL = u
+		c.doubtPath(c.at(t.Place, "url"), u.Path)
+	}
+	first := map[string]place{}
+	for _, p := range t.Probes {
+		c.once(first, p.Name, p.Place, "probe of this target")
+		out.Probes = append(out.Probes, c.spec(out, p))
+	}
+	return out
+}
+
+func (c *checker) client(t targetSettings) *probes.Client {
+	s, at := t.Client, c.at(t.Place, "client")
+	if s == nil {
+		return nil
+	}
+	c.known(c.at(at, "kind"), s.Kind, c.options.ClientKinds)
+	c.known(c.at(at, "wrapped_by"), s.WrappedBy, c.options.ClientWrappers)
+	if s.Kind == "" && c.at(at, "kind") == at.key("kind", at.line) {
+		c.wrong(at, `"kind" is missing`, "want a client's name, such as apache-httpclient-4.5")
+	}
+	out := &probes.Client{
+		Kind: s.Kind, WrappedBy: s.WrappedBy, MaxIdle: s.MaxIdle, ValidateAfter: s.ValidateAfter, TCPKeepAlive: s.TCPKeepAlive,
+	}
+	if s.AutomaticRetries == string(probes.SwitchNone) {
+		out.AutomaticRetries = probes.SwitchNone
+	}
+	if s.Retry != nil {
+		out.Retry = &probes.RetryPolicy{Layer: probes.RetryLayer(s.Retry.Layer), Attempts: s.Retry.Attempts, Errors: s.Retry.Errors}
+		if s.Retry.Layer == "" || s.Retry.Attempts == 0 || s.Retry.Errors == nil {
+			c.wrong(c.at(at, "retry"), "is not whole", "want layer, attempts and errors (an empty list: it retries nothing)")
+		}
+	}
+	return out
+}
+
+// known refuses a name that the catalog lacks.
+func (c *checker) known(at place, name string, catalog []string) {
+	if name == "" || len(catalog) == 0 || slices.Contains(catalog, name) {
+		return
+	}
+	c.wrong(at, fmt.Sprintf("perch does not know the client %s", show(name, false)), "want "+oneOf(catalog)+didYouMean(name, catalog))
+}
+
+func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
+	s := p.Shared
+	out := probes.Spec{
+		Target: t.Name, Probe: p.Name, Kind: probes.Kind(p.Kind), Every: s.Every, Method: s.Method,
+		Headers: fields(s.Headers), Query: fields(s.Query),
+		TLS: probes.TLS{
+			CAFile: s.TLS.CAFile, CertFile: s.TLS.CertFile, KeyFile: s.TLS.KeyFile, ServerName: s.TLS.ServerName,
+			MinVersion: map[string]uint16{"1.3": tls.VersionTLS13}[s.TLS.MinVersion],
+		},
+		Timeouts:  probes.Timeouts(s.Timeouts),
+		Redirects: s.FollowRedirects, MaxBody: s.MaxBody, Expect: c.expectations(s.Expect),
+		Retry:  probes.Retry{Attempts: s.Retry.Attempts, Backoff: s.Retry.Backoff},
+		Client: t.Client, Via: t.Via,
+		Notice: probes.NoticeInfo{Owner: s.Owner, Severity: s.Severity, Runbook: s.Runbook},
+	}
+	if out.TLS.MinVersion == 0 {
+		out.TLS.MinVersion = probes.MinTLS
+	}
+	if out.Kind == probes.KindIdle {
+		out.KeepAlive, out.Holds = s.KeepAlive, s.Holds
+	}
+	if (s.TLS.CertFile == "") != (s.TLS.KeyFile == "") {
+		c.wrong(p.Place, "has a client certificate without its key, or a key alone", "want both tls.cert_file and tls.key_file, or neither")
+	}
+	out.URL = c.joinURL(t, p)
+	c.doubtPlain(out, p.Place)
+	return out
+}
+
+// joinURL puts a probe's path behind its target's.
+func (c *checker) joinURL(t probes.Target, p probeSettings) *url.URL {
+	if t.URL == nil {
+		return nil
+	}
+	if p.Path == "" {
+		return t.URL
+	}
+	u, err := url.Parse(strings.TrimRight(t.URL.String(), "/") + p.Path)
+	if err != nil || u.Host != t.URL.Host || u.Scheme != t.URL.Scheme {
+		c.wrong(c.at(p.Place, "path"), "gives no URL behind the target's url", "want a path such as /calendar?days=2")
+		return nil
+	}
+	return u
+}
+
+// doubtPlain warns when a secret travels unencrypted.
+func (c *checker) doubtPlain(s probes.Spec, at place) {
+	if s.URL == nil || s.URL.Scheme != "http" {
+		return
+	}
+	for _, f := range append(slices.Clone(s.Headers), s.Query...) {
+		if !f.From.Zero() {
+			c.warn(at, fmt.Sprintf("the secret %q goes out over plain http", clip(f.Name)), "use https, or be sure that the network encrypts")
+			return
+		}
+	}
+}
+
+func fields(list []fieldSettings) []probes.Field {
+	var out []probes.Field
+	for _, f := range list {
+		out = append(out, probes.Field{Name: f.Name, Prefix: f.Prefix, Value: f.Value, From: probes.Source(f.From)})
+	}
+	return out
+}
+
+// where is the place of a dotted top-level key in whichever file has it.
+func (c *checker) where(path string) place {
+	found := place{file: "config", path: path}
+	for at, line := range c.lines {
+		if file, p, _ := strings.Cut(at, "\x00"); p == path && (found.line == 0 || file < found.file) {
+			found = place{file, line, path}
+		}
+	}
+	return found
+}
+
+// somewhere reports whether a key is written, if wrongly.
+func (c *checker) somewhere(path string) bool { return c.where(path).line > 0 }
+
+// expectations returns a probe's compiled set, the same for the same text.
+func (c *checker) expectations(expressions []string) *expect.Set {
+	key := strings.Join(expressions, "\x00")
+	if set := c.sets[key]; set != nil {
+		return set
+	}
+	set, err := c.compiler.Compile(expressions)
+	if err != nil {
+		return &expect.Set{} // told already, where the expression is written
+	}
+	c.sets[key] = set
+	return set
+}

@@ -1,0 +1,168 @@
+package config
+
+import "time"
+
+// table is the whole config. It is built anew on each call: nothing global can
+// be changed by accident.
+func table() value {
+	return mappingOf(
+		field{key: "version", doc: "Format of this file.", value: count(1, 1), builtin: 1},
+		field{key: "name", doc: "Name of this perch: part of the push group and of every metric.", value: name()},
+		field{key: "vantage", doc: "Where this perch sits. A pod's host name changes with each run and would be a new series each time.", value: name()},
+		field{key: "defaults", doc: "Settings of any target or probe, for all that do not say otherwise.", value: mappingOf(defaultFields()...).withRules(sharedRules)},
+		field{key: "targets", doc: "The APIs.", value: listOf(target(), 1, 1000)},
+		field{key: "alerts", doc: "When an incident is told.", value: alerts()},
+		field{key: "slack", doc: "Where notices go.", value: slack()},
+		field{key: "metrics", doc: "Where the numbers go.", value: metrics()},
+		field{key: "state", doc: "What survives between runs.", value: mappingOf(
+			field{key: "file", doc: "Path of the state file.", value: path()},
+			field{key: "configmap", later: later},
+		)},
+		field{key: "webhook", later: later},
+		field{key: "alertmanager", later: later},
+	)
+}
+
+func alerts() value {
+	return mappingOf(
+		field{key: "mode", doc: "report: decide and record, send nothing.", value: word("notify", "report"), builtin: "notify"},
+		field{key: "fire_after", doc: "Failed runs, of the last fire_after+1, that open an incident.", value: count(1, 100), builtin: 2},
+		field{key: "resolve_after", doc: "Good runs in a row that end it.", value: count(1, 100), builtin: 2},
+		field{key: "remind_every", later: later},
+		field{key: "settle", later: later},
+		field{key: "silences", later: later},
+	)
+}
+
+func slack() value {
+	return mappingOf(
+		field{key: "webhook", doc: "The incoming webhook's URL, which is a secret.", value: mappingOf(
+			field{key: "from", doc: "Where the secret is read.", value: source(), required: true},
+		)},
+		field{key: "dashboard_url", doc: "Linked from each notice.", value: webURL(true)},
+		field{key: "bot_token", later: later},
+		field{key: "channel", later: later},
+	)
+}
+
+func metrics() value {
+	return mappingOf(
+		field{key: "push", doc: "A Pushgateway, told at the end of a run.", value: mappingOf(
+			field{key: "url", doc: "The Pushgateway's URL.", value: webURL(true), required: true},
+			field{key: "stateless", doc: "Push although nothing is remembered between runs.", value: flag()},
+		)},
+		field{key: "textfile", doc: "Path of a file for node_exporter's textfile collector; it ends in .prom.", value: path()},
+		field{key: "max_series", doc: "A plan with more time series is refused.", value: count(1, 10_000_000), builtin: 20_000},
+		field{key: "listen", later: later + ": it comes with perch serve"},
+		field{key: "blackbox_names", later: later},
+	)
+}
+
+// source names where a secret is read.
+func source() value {
+	return mappingOf(
+		field{key: "env", doc: "Name of an environment variable.", value: envName()},
+		field{key: "file", doc: "Path of a file, read anew for each run.", value: path()},
+	).withRules(sourceRules)
+}
+
+func target() value {
+	fields := []field{
+		{key: "name", doc: "The target's name, once in a config.", value: name(), required: true},
+		{key: "url", doc: "Where its paths begin: http or https.", value: webURL(false), required: true},
+		{key: "probes", doc: "What is done to it.", value: listOf(probe(), 1, 200), required: true},
+		{key: "accepted", later: later},
+	}
+	fields = append(fields, targetFields()...)
+	return mappingOf(append(fields, sharedFields()...)...).withRules(sharedRules)
+}
+
+// targetFields are a target's settings that defaults may hold too.
+func targetFields() []field {
+	return []field{
+		{key: "rate_limit", doc: "What the API allows the whole service.", value: rate(), builtin: "20/s"},
+		{key: "share", doc: "How much of rate_limit perch may use.", value: percent(), builtin: "5%"},
+		{key: "daily_limit", doc: "Requests in a UTC day.", value: count(1, 100_000_000), builtin: 5000},
+		{key: "max_connections", doc: "Connections open at once, held ones included.", value: count(1, 10_000), builtin: 16},
+		{key: "via", doc: "What ends TCP on the way, where perch cannot see it.", value: word("none", "mesh", "proxy"), builtin: "none"},
+		{key: "client", doc: "The application's HTTP client, as it is configured.", value: client()},
+		{key: "channel", later: later},
+	}
+}
+
+func defaultFields() []field { return append(targetFields(), sharedFields()...) }
+
+// sharedFields may stand in defaults, on a target and on a probe; the nearest
+// wins.
+func sharedFields() []field {
+	const second = time.Second
+	return []field{
+		{key: "owner", doc: "Who is told; shown in notices.", value: text("a name")},
+		{key: "severity", doc: "How urgent a notice is.", value: word("page", "ticket", "info")},
+		{key: "runbook", doc: "Linked from each notice.", value: webURL(true)},
+		{key: "every", doc: "How often a probe is due; always: in each run.", builtin: "5m",
+			value: durationOr(second, 168*time.Hour, map[string]any{"always": time.Duration(0)}, asDuration)},
+		{key: "method", doc: "The request's method.", value: method(), builtin: "GET"},
+		{key: "headers", doc: "Sent with each request. Merged by name.", value: listOf(header(), 0, 100)},
+		{key: "query", doc: "Added to each request's query. Merged by name.", value: listOf(parameter(), 0, 100)},
+		{key: "tls", doc: "The client's side of TLS.", value: tlsBlock()},
+		{key: "timeouts", doc: "Bounds of one attempt's phases.", value: mappingOf(
+			field{key: "dns", doc: "Resolving the name.", value: phase(), builtin: "2s"},
+			field{key: "connect", doc: "Connecting to one address.", value: phase(), builtin: "2s"},
+			field{key: "tls", doc: "The TLS handshake.", value: phase(), builtin: "2s"},
+			field{key: "response", doc: "From the request's first byte to the answer's last.", value: phase(), builtin: "5s"},
+		)},
+		{key: "follow_redirects", doc: "How many redirects are followed, on the same host and port only.", value: count(0, 10), builtin: 0},
+		{key: "max_body", doc: "How much of an answer is read, before and after decompression.", value: size(1, 64<<20), builtin: "1MiB"},
+		{key: "expect", doc: "CEL expressions that must all hold: status, headers, body, json, latency, proto, tls.", value: listOf(expression(), 0, 50)},
+		{key: "retry", doc: "Perch's own second try, on a fresh connection.", value: mappingOf(
+			field{key: "attempts", doc: "All tries, the first included.", value: count(1, 2), builtin: 1},
+			field{key: "backoff", doc: "Before the second.", value: duration(0, time.Minute), builtin: "200ms"},
+		)},
+		{key: "keep_alive", doc: "Kind idle: what the path is expected to honour.", value: duration(100*time.Millisecond, 24*time.Hour)},
+		{key: "holds", doc: "Kind idle: how long connections are held. Left out: a ladder around keep_alive and the client's own limits.", value: listOf(duration(10*time.Millisecond, 24*time.Hour), 1, 64)},
+	}
+}
+
+func phase() value { return duration(10*time.Millisecond, 10*time.Minute) }
+
+func asDuration(d time.Duration) any { return d }
+
+func probe() value {
+	fields := []field{
+		{key: "name", doc: "The probe's name, once in a target.", value: name(), required: true},
+		{key: "kind", doc: "What is done.", value: kind(), required: true},
+		{key: "path", doc: "Behind the target's url, with its literal query.", value: requestPath()},
+		{key: "unused", doc: "Also hold connections that never carried a request.", value: unserved(flag(), "true", later)},
+		{key: "read_only", later: later},
+	}
+	return mappingOf(append(fields, sharedFields()...)...).withRules(probeRules)
+}
+
+func header() value {
+	return mappingOf(
+		field{key: "name", doc: "The header's name.", value: headerName(), required: true},
+		field{key: "prefix", doc: "Put before the secret.", value: hidden(text("text"))},
+		field{key: "value", doc: "A literal value.", value: hidden(text("text"))},
+		field{key: "from", doc: "Where the value is read, for secrets.", value: source()},
+	).withRules(fieldRules)
+}
+
+func parameter() value {
+	return mappingOf(
+		field{key: "name", doc: "The parameter's name.", value: filled(text("a parameter's name")), required: true},
+		field{key: "prefix", doc: "Put before the secret.", value: hidden(text("text"))},
+		field{key: "value", doc: "A literal value.", value: hidden(text("text"))},
+		field{key: "from", doc: "Where the value is read, for secrets.", value: source()},
+	).withRules(fieldRules)
+}
+
+func tlsBlock() value {
+	return mappingOf(
+		field{key: "ca_file", doc: "PEM file of the authorities to trust in place of the system's.", value: path()},
+		field{key: "cert_file", doc: "PEM file of the client's certificate.", value: path()},
+		field{key: "key_file", doc: "PEM file of its key.", value: path()},
+		field{key: "server_name", doc: "Name to ask for and verify, in place of the URL's host.", value: hostName()},
+		field{key: "min_version", doc: "Lowest TLS version.", value: word("1.2", "1.3"), builtin: "1.2"},
+	)
+}

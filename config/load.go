@@ -1,0 +1,237 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxFile bounds one config file, in bytes.
+const maxFile = 4 << 20
+
+// File is a config's bytes and the name that messages give it.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Options are what a config needs beside its files. The zero value is no
+// environment, no flags, any client.
+type Options struct {
+	// Env looks up an environment variable; nil: there is none. PERCH_NAME and
+	// PERCH_VANTAGE win over the files.
+	Env func(string) (string, bool)
+	// Overrides win over everything: "vantage", "state.file", "alerts.mode".
+	Overrides map[string]any
+	// ClientKinds and ClientWrappers are the catalog's names; empty: any.
+	ClientKinds, ClientWrappers []string
+}
+
+// Load reads a file, or a folder whose *.yaml and *.yml are merged in the order
+// of their names: targets are joined, a setting given twice is a mistake. A
+// config that is wrong gives an *Errors with every mistake; another error means
+// that the files could not be read.
+func Load(path string, o Options) (Config, error) {
+	files, err := read(path)
+	if err != nil {
+		return Config{}, err
+	}
+	return Parse(o, files...)
+}
+
+func read(path string) ([]File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the config: %w", err)
+	}
+	names := []string{path}
+	if info.IsDir() {
+		if names, err = inFolder(path); err != nil {
+			return nil, err
+		}
+	}
+	files := make([]File, 0, len(names))
+	for _, name := range names {
+		data, err := readBounded(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{name, data})
+	}
+	return files, nil
+}
+
+// inFolder lists a folder's configs. Names that begin with a dot are left out:
+// a mounted ConfigMap keeps its versions in such.
+func inFolder(path string) ([]string, error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the config: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		ext := filepath.Ext(e.Name())
+		if e.IsDir() || strings.HasPrefix(e.Name(), ".") || ext != ".yaml" && ext != ".yml" {
+			continue
+		}
+		names = append(names, filepath.Join(path, e.Name()))
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("reading the config: %q holds no *.yaml", path)
+	}
+	return names, nil
+}
+
+func readBounded(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the config: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the config: %w", err)
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("reading the config: %q is larger than 4 MiB", name)
+	}
+	return data, nil
+}
+
+// Parse is Load for bytes that are there already: the same checks, the same
+// errors. A file's name stands in its messages.
+func Parse(o Options, files ...File) (Config, error) {
+	c := newChecker(o)
+	root := table()
+	trees := make([]tree, 0, len(files))
+	for _, f := range files {
+		t, ok := c.parse(f, root)
+		if !ok {
+			c.broken[f.Name] = true
+			continue
+		}
+		trees = append(trees, t)
+	}
+	joined := c.join(trees)
+	c.whole(files)
+	s, err := merge(levels(joined), c.environment(root), c.flags(root))
+	if err != nil {
+		return Config{}, err
+	}
+	out := c.build(s, joined)
+	if len(c.mistakes) > 0 {
+		return Config{}, &Errors{ordered(c.mistakes)}
+	}
+	for _, w := range ordered(c.warnings) {
+		out.Warnings = append(out.Warnings, w.String())
+	}
+	return out, nil
+}
+
+// tree is one file's checked values.
+type tree struct {
+	file   string
+	values map[string]any
+}
+
+// parse reads one file's only document and checks it against the table.
+func (c *checker) parse(f File, root value) (tree, bool) {
+	at := place{file: f.Name}
+	data := f.Data
+	if json.Valid(data) {
+		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" ")) // JSON may be indented by tabs, YAML not
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, extra yaml.Node
+	switch err := decoder.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		c.wrong(at, "is empty", "want version, targets and more; examples/minimal.yaml is a start")
+		return tree{}, false
+	case err != nil:
+		c.syntax(at, err)
+		return tree{}, false
+	}
+	switch err := decoder.Decode(&extra); {
+	case err == nil:
+		at.line = extra.Line
+		c.wrong(at, "holds a second document (---), which would be ignored", "put it into a file of its own")
+	case !errors.Is(err, io.EOF):
+		c.syntax(at, err)
+	}
+	top := doc.Content[0]
+	at.line = top.Line
+	c.nodes = 0
+	got, ok := c.walk(top, root, at, 0)
+	if !ok {
+		return tree{}, false
+	}
+	return tree{f.Name, got.(map[string]any)}, true
+}
+
+// syntax turns the YAML reader's error into a mistake with its line.
+func (c *checker) syntax(at place, err error) {
+	what := strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := regexp.MustCompile(`^line (\d+): `).FindStringSubmatch(what); m != nil {
+		at.line, _ = strconv.Atoi(m[1])
+		what = strings.TrimPrefix(what, m[0])
+	}
+	c.wrong(at, "is no YAML: "+what, "")
+}
+
+// join puts files together: targets are joined, any other setting is given in
+// one file only.
+func (c *checker) join(trees []tree) map[string]any {
+	all := map[string]any{}
+	from := map[string]string{}
+	var targets []any
+	for _, t := range trees {
+		for _, key := range slices.Sorted(maps.Keys(t.values)) {
+			if key == "targets" {
+				targets = append(targets, t.values[key].([]any)...)
+				continue
+			}
+			if first, twice := from[key]; twice && key != "version" {
+				c.wrong(c.at(place{file: t.file}, key), "is given in "+first+" already", "keep one: only targets are joined")
+				continue
+			}
+			from[key], all[key] = t.file, t.values[key]
+		}
+	}
+	if targets != nil {
+		all["targets"] = targets
+	}
+	return all
+}
+
+// whole checks what the files must hold together.
+func (c *checker) whole(files []File) {
+	at := place{file: "config"}
+	if len(files) > 0 {
+		at.file = files[0].Name
+	}
+	if !c.written(files, "version") {
+		c.wrong(at, `"version" is missing`, "want version: 1")
+	}
+	if !c.written(files, "targets") {
+		c.wrong(at, `"targets" is missing`, "want a list: name, url and probes behind each dash")
+	}
+}
+
+// written reports whether a file has the key, or is so broken that it may.
+func (c *checker) written(files []File, key string) bool {
+	return slices.ContainsFunc(files, func(f File) bool {
+		_, there := c.lines[f.Name+"\x00"+key]
+		return there || c.broken[f.Name]
+	})
+}

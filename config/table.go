@@ -1,0 +1,98 @@
+package config
+
+import "fmt"
+
+// The table: one tree of Go values that says which keys exist, what may stand
+// at each, and what it means. The strict check walks it (walk.go), and the JSON
+// Schema is printed from it (schema.go), so that the two cannot disagree.
+
+// shape is how a value is written.
+type shape int
+
+const (
+	scalar shape = iota
+	mapping
+	list
+)
+
+// value says what may stand at a place of the config.
+type value struct {
+	shape shape
+
+	// A scalar.
+	want   string                            // what would be right: `a duration such as 30s`
+	tags   []string                          // the YAML tags that it may carry
+	unit   string                            // what a bare number lacks: "s", "/s", "%"; empty: nothing
+	words  []string                          // words beside (or instead of) the other form
+	parse  func(text string) (any, *trouble) // its value
+	schema map[string]any                    // its JSON Schema
+	hidden bool                              // its text is never shown in a message
+	after  func(*checker, place, any)        // a look at a good value
+
+	// A mapping.
+	fields []field
+	rules  func(*checker, place, map[string]any) // between its keys
+
+	// A list.
+	item     *value
+	min, max int // how many items
+}
+
+// trouble is why a scalar's text is not accepted.
+type trouble struct{ problem, fix string }
+
+// field is one key of a mapping.
+type field struct {
+	key      string
+	doc      string // one sentence for editors
+	value    value
+	required bool
+	builtin  any    // what holds when nobody says anything, as it is written; nil: nothing
+	later    string // not served yet: why, or what to do instead
+}
+
+// later is the text of keys that contract.md promises and that a later version
+// serves.
+const later = "not supported yet"
+
+// index returns the fields by key.
+func (v value) index() map[string]field {
+	m := make(map[string]field, len(v.fields))
+	for _, f := range v.fields {
+		m[f.key] = f
+	}
+	return m
+}
+
+// keys returns the served keys in the table's order.
+func (v value) keys() []string {
+	var keys []string
+	for _, f := range v.fields {
+		if f.later == "" {
+			keys = append(keys, f.key)
+		}
+	}
+	return keys
+}
+
+func mappingOf(fields ...field) value { return value{shape: mapping, fields: fields} }
+
+func listOf(item value, least, most int) value {
+	return value{shape: list, item: &item, min: least, max: most}
+}
+
+// withRules adds a check between the keys of a mapping.
+func (v value) withRules(rules func(*checker, place, map[string]any)) value {
+	v.rules = rules
+	return v
+}
+
+// builtin is the value of a built-in default, which is written as a user would
+// write it. A default that its own key refuses is a bug that a test finds.
+func (v value) builtin(written any) any {
+	got, t := v.parse(fmt.Sprint(written))
+	if t != nil {
+		return nil
+	}
+	return got
+}

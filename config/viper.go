@@ -1,0 +1,208 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
+
+	"perch.example/probes"
+)
+
+// settings is the decoded config: the table's shape in Go types.
+type settings struct {
+	Version int              `mapstructure:"version"`
+	Name    string           `mapstructure:"name"`
+	Vantage string           `mapstructure:"vantage"`
+	Targets []targetSettings `mapstructure:"targets"`
+	Alerts  struct {
+		Mode         string `mapstructure:"mode"`
+		FireAfter    int    `mapstructure:"fire_after"`
+		ResolveAfter int    `mapstructure:"resolve_after"`
+	} `mapstructure:"alerts"`
+	Slack struct {
+		Webhook struct {
+			From sourceSettings `mapstructure:"from"`
+		} `mapstructure:"webhook"`
+		DashboardURL string `mapstructure:"dashboard_url"`
+	} `mapstructure:"slack"`
+	Metrics struct {
+		Push struct {
+			URL       string `mapstructure:"url"`
+			Stateless bool   `mapstructure:"stateless"`
+		} `mapstructure:"push"`
+		Textfile  string `mapstructure:"textfile"`
+		MaxSeries int    `mapstructure:"max_series"`
+	} `mapstructure:"metrics"`
+	State struct {
+		File string `mapstructure:"file"`
+	} `mapstructure:"state"`
+}
+
+type sourceSettings struct {
+	Env  string `mapstructure:"env"`
+	File string `mapstructure:"file"`
+}
+
+type targetSettings struct {
+	Place          place           `mapstructure:"@place"`
+	Name           string          `mapstructure:"name"`
+	URL            string          `mapstructure:"url"`
+	RateLimit      float64         `mapstructure:"rate_limit"`
+	Share          float64         `mapstructure:"share"`
+	DailyLimit     int             `mapstructure:"daily_limit"`
+	MaxConnections int             `mapstructure:"max_connections"`
+	Via            string          `mapstructure:"via"`
+	Client         *clientSettings `mapstructure:"client"`
+	Probes         []probeSettings `mapstructure:"probes"`
+	Shared         sharedSettings  `mapstructure:",squash"`
+}
+
+type clientSettings struct {
+	Kind             string        `mapstructure:"kind"`
+	WrappedBy        string        `mapstructure:"wrapped_by"`
+	MaxIdle          probes.Limit  `mapstructure:"max_idle"`
+	ValidateAfter    probes.Limit  `mapstructure:"validate_after"`
+	TCPKeepAlive     time.Duration `mapstructure:"tcp_keep_alive"`
+	AutomaticRetries string        `mapstructure:"automatic_retries"`
+	Retry            *struct {
+		Layer    string   `mapstructure:"layer"`
+		Attempts int      `mapstructure:"attempts"`
+		Errors   []string `mapstructure:"errors"`
+	} `mapstructure:"retry"`
+}
+
+type sharedSettings struct {
+	Owner    string          `mapstructure:"owner"`
+	Severity string          `mapstructure:"severity"`
+	Runbook  string          `mapstructure:"runbook"`
+	Every    time.Duration   `mapstructure:"every"`
+	Method   string          `mapstructure:"method"`
+	Headers  []fieldSettings `mapstructure:"headers"`
+	Query    []fieldSettings `mapstructure:"query"`
+	TLS      struct {
+		CAFile     string `mapstructure:"ca_file"`
+		CertFile   string `mapstructure:"cert_file"`
+		KeyFile    string `mapstructure:"key_file"`
+		ServerName string `mapstructure:"server_name"`
+		MinVersion string `mapstructure:"min_version"`
+	} `mapstructure:"tls"`
+	Timeouts struct {
+		DNS      time.Duration `mapstructure:"dns"`
+		Connect  time.Duration `mapstructure:"connect"`
+		TLS      time.Duration `mapstructure:"tls"`
+		Response time.Duration `mapstructure:"response"`
+	} `mapstructure:"timeouts"`
+	FollowRedirects int      `mapstructure:"follow_redirects"`
+	MaxBody         int64    `mapstructure:"max_body"`
+	Expect          []string `mapstructure:"expect"`
+	Retry           struct {
+		Attempts int           `mapstructure:"attempts"`
+		Backoff  time.Duration `mapstructure:"backoff"`
+	} `mapstructure:"retry"`
+	KeepAlive time.Duration   `mapstructure:"keep_alive"`
+	Holds     []time.Duration `mapstructure:"holds"`
+}
+
+type fieldSettings struct {
+	Place  place          `mapstructure:"@place"`
+	Name   string         `mapstructure:"name"`
+	Prefix string         `mapstructure:"prefix"`
+	Value  string         `mapstructure:"value"`
+	From   sourceSettings `mapstructure:"from"`
+}
+
+type probeSettings struct {
+	Place  place          `mapstructure:"@place"`
+	Name   string         `mapstructure:"name"`
+	Kind   string         `mapstructure:"kind"`
+	Path   string         `mapstructure:"path"`
+	Unused bool           `mapstructure:"unused"`
+	Shared sharedSettings `mapstructure:",squash"`
+}
+
+// merge lets Viper put the layers over each other, and decodes the result
+// without any guessing: no weak types, no key that is not used. Viper would read
+// `Rate_Limit`, a second document, and 2 as 2 ns: what comes here was checked
+// before, and holds nothing of the user's as a key.
+func merge(files, environment, overrides map[string]any) (settings, error) {
+	v := viper.New()
+	for key, val := range builtins(table()) {
+		if key != "defaults" { // resolved by levels
+			v.SetDefault(key, val)
+		}
+	}
+	for _, layer := range []map[string]any{files, environment, overrides} {
+		if err := v.MergeConfigMap(layer); err != nil {
+			return settings{}, fmt.Errorf("merging the config: %w", err)
+		}
+	}
+	var s settings
+	err := v.UnmarshalExact(&s, func(d *mapstructure.DecoderConfig) {
+		d.WeaklyTypedInput = false
+		d.DecodeHook = nil
+	})
+	if err != nil {
+		return settings{}, fmt.Errorf("decoding the config: %w", err)
+	}
+	return s, nil
+}
+
+// environment checks PERCH_NAME and PERCH_VANTAGE like lines of a file.
+func (c *checker) environment(root value) map[string]any {
+	out := map[string]any{}
+	if c.options.Env == nil {
+		return out
+	}
+	for _, key := range []string{"name", "vantage"} {
+		variable := "PERCH_" + strings.ToUpper(key)
+		text, set := c.options.Env(variable)
+		if !set || text == "" {
+			continue
+		}
+		node := &yaml.Node{Kind: yaml.ScalarNode, Tag: tagText, Value: text}
+		if got, ok := c.walk(node, root.index()[key].value, place{file: "env " + variable, path: key}, 0); ok {
+			out[key] = got
+		}
+	}
+	return out
+}
+
+// flags checks overrides like lines of a file.
+func (c *checker) flags(root value) map[string]any {
+	out := map[string]any{}
+	for _, dotted := range slices.Sorted(maps.Keys(c.options.Overrides)) {
+		at := place{file: "flag " + dotted}
+		if root, _, _ := strings.Cut(dotted, "."); root == "targets" || root == "defaults" {
+			c.wrong(at, "targets and defaults are set in files only", "")
+			continue
+		}
+		var node yaml.Node
+		if err := node.Encode(nest(dotted, c.options.Overrides[dotted])); err != nil {
+			c.wrong(at, "cannot be read", "")
+			continue
+		}
+		// A flag gives one key; what its mapping requires may stand in a file.
+		c.optional = true
+		got, ok := c.walk(&node, root, at, 0)
+		c.optional = false
+		if m, is := got.(map[string]any); ok && is {
+			out = overlay(out, m)
+		}
+	}
+	return out
+}
+
+// nest turns a.b: x into a: {b: x}.
+func nest(dotted string, val any) any {
+	keys := strings.Split(dotted, ".")
+	for _, key := range slices.Backward(keys) {
+		val = map[string]any{key: val}
+	}
+	return val
+}

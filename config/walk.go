@@ -1,0 +1,297 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"perch.example/probes/expect"
+)
+
+// What one file may cost to check: aliases let a few hundred bytes stand for
+// millions of values.
+const (
+	maxNodes = 100_000
+	maxDepth = 32
+)
+
+// positionKey holds a target's or probe's place in the checked tree. No key of
+// the table can be called so.
+const positionKey = "@place"
+
+// place is where a value stands.
+type place struct {
+	file string
+	line int
+	path string
+}
+
+func (p place) key(key string, line int) place {
+	path := key
+	if p.path != "" {
+		path = p.path + "." + key
+	}
+	return place{p.file, line, path}
+}
+
+func (p place) item(i, line int) place {
+	return place{p.file, line, fmt.Sprintf("%s[%d]", p.path, i)}
+}
+
+// checker walks one config's YAML trees by the table and collects every
+// mistake. What it returns holds only what was right, as Go values.
+type checker struct {
+	options  Options
+	mistakes []Mistake
+	warnings []Mistake
+	lines    map[string]int // of each value, by file and path
+	broken   map[string]bool // files that could not be walked
+	nodes    int
+	full     bool // the bound was met and told
+	optional bool // nothing is required: a flag's single key
+	compiler expect.Compiler
+	sets     map[string]*expect.Set // compiled expectations by their text
+}
+
+func newChecker(o Options) *checker {
+	return &checker{options: o, lines: map[string]int{}, broken: map[string]bool{}, sets: map[string]*expect.Set{}}
+}
+
+func (c *checker) wrong(at place, problem, fix string) {
+	c.mistakes = append(c.mistakes, Mistake{at.file, at.line, at.path, problem, fix})
+}
+
+func (c *checker) warn(at place, problem, fix string) {
+	c.warnings = append(c.warnings, Mistake{at.file, at.line, at.path, problem, fix})
+}
+
+// at returns the place of a key below p, or p itself when it is not written.
+func (c *checker) at(p place, key string) place {
+	sub := p.key(key, p.line)
+	if line, ok := c.lines[sub.file+"\x00"+sub.path]; ok {
+		sub.line = line
+	}
+	return sub
+}
+
+// walk checks a node against v. ok is false when nothing of it can be used.
+func (c *checker) walk(n *yaml.Node, v value, at place, depth int) (out any, ok bool) {
+	for n.Kind == yaml.AliasNode && n.Alias != nil {
+		n, depth = n.Alias, depth+1
+	}
+	if c.nodes++; c.nodes > maxNodes || depth > maxDepth {
+		if !c.full {
+			c.full = true
+			c.wrong(place{at.file, at.line, ""}, "too many values, or aliases inside of aliases", fmt.Sprintf("at most %d values, %d deep", maxNodes, maxDepth))
+		}
+		return nil, false
+	}
+	c.lines[at.file+"\x00"+at.path] = at.line
+	if n.Style&yaml.TaggedStyle != 0 {
+		c.wrong(at, "YAML tags are not supported", "leave the "+strconv.Quote(clip(n.Tag))+" out")
+		return nil, false
+	}
+	if n.ShortTag() == tagNull && n.Kind == yaml.ScalarNode {
+		c.wrong(at, "has no value", "give it one, or leave the key out")
+		return nil, false
+	}
+	switch v.shape {
+	case mapping:
+		return c.mapping(n, v, at, depth)
+	case list:
+		return c.list(n, v, at, depth)
+	case scalar:
+		return c.scalar(n, v, at)
+	}
+	return nil, false
+}
+
+func (c *checker) mapping(n *yaml.Node, v value, at place, depth int) (any, bool) {
+	if n.Kind != yaml.MappingNode {
+		c.wrong(at, "is "+kindOf(n), "want keys and values: "+strings.Join(v.keys(), ", "))
+		return nil, false
+	}
+	known := v.index()
+	out := make(map[string]any, len(n.Content)/2+1)
+	seen := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, child := n.Content[i], n.Content[i+1]
+		if !c.goodKey(key, at, seen) {
+			continue
+		}
+		sub := at.key(clip(key.Value), key.Line)
+		f, ok := known[key.Value]
+		if !ok {
+			c.unknown(sub, key.Value, v)
+			continue
+		}
+		if f.later != "" {
+			c.wrong(sub, f.later, "leave the key out")
+			continue
+		}
+		if got, ok := c.walk(child, f.value, sub, depth+1); ok {
+			out[f.key] = got
+		}
+	}
+	for _, f := range v.fields {
+		if _, there := seen[f.key]; f.required && !there && !c.optional {
+			c.wrong(at, strconv.Quote(f.key)+" is missing", "want "+f.value.describe())
+		}
+	}
+	if v.rules != nil {
+		v.rules(c, at, out)
+	}
+	return out, true
+}
+
+// goodKey refuses what is no key of its own.
+func (c *checker) goodKey(key *yaml.Node, at place, seen map[string]int) bool {
+	here := place{at.file, key.Line, at.path}
+	switch {
+	case key.Tag == "!!merge":
+		c.wrong(here, "merge keys (<<) are not supported", "put what is shared under defaults, or on the target")
+		return false
+	case key.Kind != yaml.ScalarNode:
+		c.wrong(here, "a key is "+kindOf(key), "want a word")
+		return false
+	}
+	if first, twice := seen[key.Value]; twice {
+		c.wrong(here.key(clip(key.Value), key.Line), "is given twice", fmt.Sprintf("keep one; the first is in line %d", first))
+		return false
+	}
+	seen[key.Value] = key.Line
+	return true
+}
+
+func (c *checker) unknown(at place, key string, v value) {
+	fix := "known here: " + strings.Join(v.keys(), ", ")
+	if near := nearest(key, v.keys()); near != "" {
+		fix = fmt.Sprintf("did you mean %q?", near)
+	} else if where := homes(key, table(), ""); len(where) > 0 {
+		fix = "it belongs in " + strings.Join(where, " or ")
+	}
+	c.wrong(at, fmt.Sprintf("unknown key %q", clip(key)), fix)
+}
+
+func (c *checker) list(n *yaml.Node, v value, at place, depth int) (any, bool) {
+	if n.Kind != yaml.SequenceNode {
+		c.wrong(at, "is "+kindOf(n), "want a list: "+v.item.describe()+" behind each dash")
+		return nil, false
+	}
+	if len(n.Content) < v.min || len(n.Content) > v.max {
+		c.wrong(at, fmt.Sprintf("has %d items", len(n.Content)), fmt.Sprintf("want %d to %d", v.min, v.max))
+	}
+	out := make([]any, 0, len(n.Content))
+	for i, child := range n.Content {
+		sub := at.item(i, child.Line)
+		got, ok := c.walk(child, *v.item, sub, depth+1)
+		if !ok {
+			continue
+		}
+		if m, isMap := got.(map[string]any); isMap {
+			m[positionKey] = sub
+		}
+		out = append(out, got)
+	}
+	return out, true
+}
+
+func (c *checker) scalar(n *yaml.Node, v value, at place) (any, bool) {
+	if n.Kind != yaml.ScalarNode {
+		c.wrong(at, "is "+kindOf(n), "want "+v.want)
+		return nil, false
+	}
+	if tag := n.ShortTag(); !slices.Contains(v.tags, tag) {
+		c.wrongTag(n, v, at, tag)
+		return nil, false
+	}
+	got, t := v.parse(n.Value)
+	if t == nil {
+		if v.after != nil {
+			v.after(c, at, got)
+		}
+		return got, true
+	}
+	shown := show(n.Value, v.hidden)
+	if t.problem == "" {
+		c.wrong(at, "got "+shown, "want "+t.fix)
+	} else {
+		c.wrong(at, shown+" "+t.problem, t.fix)
+	}
+	return nil, false
+}
+
+// wrongTag says why YAML read the value as something else than is wanted.
+func (c *checker) wrongTag(n *yaml.Node, v value, at place, tag string) {
+	shown := show(n.Value, v.hidden)
+	numeric := tag == tagInt || tag == tagFloat
+	switch {
+	case (numeric || tag == tagBool) && nearest(n.Value, v.words) != "":
+		c.wrong(at, "got "+shown, fmt.Sprintf("did you mean %q?", nearest(n.Value, v.words)))
+	case numeric && v.unit != "":
+		c.wrong(at, shown+" has no unit", "write "+strings.Trim(shown, `"`)+v.unit)
+	case numeric && slices.Contains(v.tags, tagText):
+		c.wrong(at, shown+" is a number, not text", `put it in quotes`)
+	case tag == tagText && nearest(n.Value, v.words) == "" && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		c.wrong(at, shown+" is text", "want "+v.want+", without quotes")
+	case slices.Contains(v.tags, tagText):
+		c.wrong(at, shown+" is "+kindOf(n)+", not text", "put it in quotes")
+	default:
+		c.wrong(at, "got "+shown, "want "+v.want)
+	}
+}
+
+// describe says in a few words what may stand here.
+func (v value) describe() string {
+	switch v.shape {
+	case mapping:
+		return "keys and values"
+	case list:
+		return "a list"
+	case scalar:
+		return v.want
+	}
+	return v.want
+}
+
+func kindOf(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a block of keys"
+	case yaml.SequenceNode:
+		return "a list"
+	default:
+	}
+	switch n.ShortTag() {
+	case tagInt, tagFloat:
+		return "a number"
+	case tagBool:
+		return "a boolean"
+	case tagText:
+		return "text"
+	case tagNull:
+		return "nothing"
+	case "!!timestamp":
+		return "a date"
+	}
+	return "something else"
+}
+
+// homes returns where the table knows a key that was found elsewhere.
+func homes(key string, v value, path string) []string {
+	if v.shape == list {
+		return homes(key, *v.item, path+"[]")
+	}
+	var found []string
+	for _, f := range v.fields {
+		sub := strings.TrimPrefix(path+"."+f.key, ".")
+		if f.key == key && f.later == "" {
+			found = append(found, strings.TrimSuffix(path, "."))
+		}
+		found = append(found, homes(key, f.value, sub)...)
+	}
+	return found
+}

@@ -1,0 +1,187 @@
+package expect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/interpreter"
+)
+
+// maxTime bounds all expectations on one answer. The cost limit stops an
+// expression long before on any machine that can serve as a prober.
+const maxTime = 2 * time.Second
+
+// ordinary is what is expected of the status when no expression speaks of it.
+const ordinary = "status >= 200 && status < 300"
+
+// Check returns the expectations that a does not meet, in order. Unless an
+// expression refers to status, a status of 200 to 299 is expected as well.
+func (s *Set) Check(a Answer) []Failure {
+	var failures []Failure
+	if !s.aboutStatus() && !success(a.Status) {
+		failures = append(failures, Failure{AboutStatus, ordinary, fmt.Sprintf("status %d, want 200 to 299", a.Status)})
+	}
+	if s == nil || len(s.expectations) == 0 {
+		return failures
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), maxTime)
+	defer cancel()
+	in := &input{answer: a}
+	for _, e := range s.expectations {
+		if f, failed := e.check(ctx, in); failed {
+			failures = append(failures, f)
+		}
+	}
+	return failures
+}
+
+func success(status int) bool { return status >= 200 && status < 300 }
+
+func (s *Set) aboutStatus() bool {
+	if s == nil {
+		return false
+	}
+	for _, e := range s.expectations {
+		if e.uses["status"] {
+			return true
+		}
+	}
+	return false
+}
+
+// Expects reports whether an answer with this status can be what was asked for,
+// so that a 401 can be the expected answer: no expression about the status is
+// false whatever the rest of the answer is. Without such an expression it is
+// 200 to 299.
+func (s *Set) Expects(status int) bool {
+	if !s.aboutStatus() {
+		return success(status)
+	}
+	in := &input{answer: Answer{Status: status}, statusOnly: true}
+	for _, e := range s.expectations {
+		if !e.uses["status"] {
+			continue
+		}
+		out, _, err := e.program.Eval(in)
+		if err != nil || out == types.False {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *expectation) check(ctx context.Context, in *input) (Failure, bool) {
+	out, _, err := e.program.ContextEval(ctx, in)
+	if err != nil {
+		return Failure{AboutOther, e.expression, "evaluation error: " + e.why(err) + ", want " + e.expression}, true
+	}
+	switch out {
+	case types.True:
+		return Failure{}, false
+	case types.False:
+		return Failure{e.about(), e.expression, e.detail(in.answer)}, true
+	}
+	return Failure{AboutOther, e.expression, "evaluation error: gives neither true nor false, want a comparison: " + e.expression}, true
+}
+
+// detail says what was got of what may be shown, and what was wanted.
+func (e *expectation) detail(a Answer) string {
+	var got []string
+	if e.uses["status"] {
+		got = append(got, fmt.Sprintf("status %d", a.Status))
+	}
+	if e.uses["latency"] {
+		got = append(got, "latency "+a.Latency.Round(100*time.Microsecond).String())
+	}
+	if e.uses["proto"] {
+		got = append(got, "proto "+a.Proto)
+	}
+	if e.uses["tls"] {
+		got = append(got, fmt.Sprintf("tls %q", a.TLS))
+	}
+	if len(got) == 0 {
+		return "does not hold: " + e.expression
+	}
+	return strings.Join(got, ", ") + ", want " + e.expression
+}
+
+// why explains an evaluation error. CEL's own text may quote the body, so
+// nothing of it is passed on but names that the expression itself spells out.
+func (e *expectation) why(err error) string {
+	var canceled interpreter.EvalCancelledError
+	text := err.Error()
+	switch {
+	case errors.As(err, &canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, interpreter.InterruptError{}):
+		return "it costs too much on this answer"
+	case strings.HasPrefix(text, jsonTrouble):
+		return strings.TrimPrefix(text, jsonTrouble)
+	case strings.HasPrefix(text, "no such key"):
+		if key := strings.TrimPrefix(text, "no such key: "); e.names[key] {
+			return fmt.Sprintf("the answer has no %q", key)
+		}
+		return "the answer lacks a key"
+	case strings.Contains(text, "index out of bounds"):
+		return "a list of the answer is too short"
+	case strings.Contains(text, "no such overload"), strings.Contains(text, "unsupported"), strings.Contains(text, "conversion"):
+		return "a value of the answer is of another kind"
+	}
+	return "it cannot be evaluated on this answer"
+}
+
+// input gives an expression its variables, making each when it is first asked
+// for: most answers are never turned into text or JSON.
+type input struct {
+	answer     Answer
+	statusOnly bool // all but status is unknown
+	headers    map[string]string
+	body, json ref.Val
+}
+
+// Parent is part of CEL's Activation.
+func (*input) Parent() interpreter.Activation { return nil }
+
+// ResolveName is part of CEL's Activation.
+func (in *input) ResolveName(name string) (any, bool) {
+	if in.statusOnly && name != "status" {
+		return types.NewUnknown(1, nil), true
+	}
+	switch name {
+	case "status":
+		return types.Int(in.answer.Status), true
+	case "latency":
+		return types.Duration{Duration: in.answer.Latency}, true
+	case "proto":
+		return types.String(in.answer.Proto), true
+	case "tls":
+		return types.String(in.answer.TLS), true
+	case "headers":
+		if in.headers == nil {
+			in.headers = lowerHeaders(in.answer.Headers)
+		}
+		return in.headers, true
+	case "body":
+		if in.body == nil {
+			in.body = types.String(in.answer.Body)
+		}
+		return in.body, true
+	case "json":
+		if in.json == nil {
+			in.json = parseJSON(in.answer.Body)
+		}
+		return in.json, true
+	}
+	return nil, false
+}
+
+func lowerHeaders(h map[string][]string) map[string]string {
+	out := make(map[string]string, len(h))
+	for name, values := range h {
+		out[strings.ToLower(name)] = strings.Join(values, ", ")
+	}
+	return out
+}
