@@ -69,7 +69,10 @@ type Spec struct {
 func (s Spec) ID() string { return s.Target + "/" + s.Probe }
 
 // NoticeInfo is what a notice says of a target beside the finding.
-type NoticeInfo struct{ Owner, Severity, Runbook string }
+type NoticeInfo struct {
+	Owner, Severity, Runbook string
+	URL                      string // what the probe calls, for "perch idle URL"; shown without user, query string and fragment
+}
 
 // Field is a header or a query parameter: a literal Value, or one read From a
 // source and put behind Prefix.
