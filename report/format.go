@@ -7,7 +7,7 @@ import (
 
 // latency says how long something took: 0.04 ms, 8.3 ms, 134 ms, 1.204 s.
 func latency(d time.Duration) string {
-	if d < time.Second {
+	if d.Round(time.Millisecond) < time.Second {
 		return millis(d)
 	}
 	return span60(d)

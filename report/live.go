@@ -147,16 +147,16 @@ func (l *Live) summary(holding, open int) string {
 }
 
 func (l *Live) row(h *held, id int, now time.Time) string {
-	const barCells = 20
+	const barCells, holdCells = 16, 8
 	spans := []span{plain(margin), plain(cut(clean(h.id), id)).padded(id + 2)}
 	switch {
 	case h.until.IsZero():
 		return l.fit(append(spans, span{inkFaint, "under way"})...)
 	case h.close != nil:
-		text := howWords(h.close.How) + " at " + age(h.close.Age) + ", reuse in " + left(h, now)
-		spans = append(spans, plain(age(h.hold)).padded(9), l.progress(h, barCells, now), plain(gutter), span{inkBad, text})
+		text := howWords(h.close.How) + " at " + age(h.close.Age) + ", " + left(h, now) + " left"
+		spans = append(spans, plain(age(h.hold)).padded(holdCells), l.progress(h, barCells, now), plain(gutter), span{inkBad, text})
 	default:
-		spans = append(spans, plain(age(h.hold)).padded(9), l.progress(h, barCells, now), plain(gutter), plain(left(h, now)+" left"))
+		spans = append(spans, plain(age(h.hold)).padded(holdCells), l.progress(h, barCells, now), plain(gutter), plain(left(h, now)+" left"))
 	}
 	return l.fit(spans...)
 }
@@ -174,11 +174,11 @@ func (l *Live) progress(h *held, n int, now time.Time) span {
 	return span{inkGood, text}
 }
 
-// left is the time until the reuse, in whole units so that it does not flicker.
+// left is the time until the reuse, not more exact than an eye can follow.
 func left(h *held, now time.Time) string {
 	d := max(h.until.Sub(now), 0)
 	if d < 2*time.Minute {
-		return age(d.Round(time.Second / 10))
+		return decimal(d.Seconds(), 1) + " s"
 	}
 	return fmt.Sprintf("%d min", int(d.Round(time.Minute)/time.Minute))
 }

@@ -71,25 +71,25 @@ func TestLiveShowsHolds(t *testing.T) {
 	check(t, s, `
 holding 3 connections, 1 under way, 0 done
   stock-api/calendar       under way
-  stock-api/calendar-idle  60 s     ━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  45 s left
-  stock-api/calendar-idle  2 min    ━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  105 s left
-  stock-api/calendar-idle  1 h      ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  60 min left`)
+  stock-api/calendar-idle  60 s    ━━━━╌╌╌╌╌╌╌╌╌╌╌╌  45 s left
+  stock-api/calendar-idle  2 min   ━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌  105 s left
+  stock-api/calendar-idle  1 h     ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  60 min left`)
 
 	l.Event(probes.Event{Step: 0, What: probes.EventDone, Reason: probes.ReasonOK})
 	l.Event(probes.Event{Step: 1, What: probes.EventClosed, Close: &probes.Close{Age: 30 * time.Second, How: probes.HowFIN}})
 	l.Tick(at.Add(45 * time.Second))
 	check(t, s, `
 holding 3 connections, 1 done
-  stock-api/calendar-idle  60 s     ━━━━━━━━━━━━━━━╌╌╌╌╌  FIN at 30 s, reuse in 15 s
-  stock-api/calendar-idle  2 min    ━━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌  75 s left
-  stock-api/calendar-idle  1 h      ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  59 min left`)
+  stock-api/calendar-idle  60 s    ━━━━━━━━━━━━╌╌╌╌  FIN at 30 s, 15 s left
+  stock-api/calendar-idle  2 min   ━━━━━━╌╌╌╌╌╌╌╌╌╌  75 s left
+  stock-api/calendar-idle  1 h     ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  59 min left`)
 
 	l.Event(probes.Event{Step: 1, What: probes.EventDone, Reason: probes.ReasonIdleFIN})
 	l.Tick(at.Add(2*time.Minute + time.Second))
 	check(t, s, `
 holding 2 connections, 2 done (1 not ok)
-  stock-api/calendar-idle  2 min    ━━━━━━━━━━━━━━━━━━━━  0 s left
-  stock-api/calendar-idle  1 h      ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  58 min left`)
+  stock-api/calendar-idle  2 min   ━━━━━━━━━━━━━━━━  0 s left
+  stock-api/calendar-idle  1 h     ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  58 min left`)
 
 	l.Stop()
 	check(t, s, "")
