@@ -1,0 +1,129 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"perch.example/diagnose/clients"
+	"perch.example/probes"
+)
+
+// clientView is the declared client looking at one rung. A nil view is a
+// client that was not declared; its methods say so.
+type clientView struct {
+	decl   probes.Client
+	name   string
+	band   *probes.Band
+	idle   time.Duration // idle age of the reuse; 0: a fresh connection
+	text   string        // what it experiences
+	result clients.Result
+	cover  probes.RetryCover
+	entry  string // what its retry list would have to hold
+}
+
+func newClientView(j *judgement) *clientView {
+	decl := j.l.in.Spec.Client
+	if decl == nil {
+		return nil
+	}
+	v := &clientView{decl: *decl, name: decl.Kind, result: clients.Noticed}
+	if c, ok := clients.Lookup(decl.Kind); ok {
+		v.name = c.Name
+	}
+	if j.rung.obs.Kind == probes.KindIdle {
+		v.band = clients.BandOn(*decl, j.l.path())
+	}
+	if j.at == nil || answered(j.at) {
+		return v
+	}
+	if j.reused() {
+		v.idle = j.rung.reuseAge()
+	}
+	text, result, cover := clients.Experience(*decl, j.at.Reason, j.method(), v.idle)
+	v.text = strings.ReplaceAll(text, "<host>", j.host())
+	v.result, v.cover = result, cover
+	v.entry = clients.RetryEntry(*decl, j.at.Reason, j.method(), v.idle)
+	return v
+}
+
+// path is what the ladder says of how idle connections end. The earliest end
+// counts: servers that look at a tick end later by chance.
+func (l *ladder) path() clients.Path {
+	p := clients.Path{Timeout: l.idle.Died, Advertised: l.idle.Advertised, Silent: l.idle.How == probes.HowSilent}
+	if len(l.ends) > 0 {
+		p.Timeout = l.ends[0]
+	}
+	for _, r := range l.rungs {
+		if r.reuse != nil {
+			p.Margin = max(p.Margin, r.reuse.RTT)
+		}
+	}
+	for _, r := range l.rungs {
+		if c := r.obs.Close; c != nil && c.Age == p.Timeout {
+			p.Margin += c.Resolution
+			break
+		}
+	}
+	return p
+}
+
+// verdict is what the client makes of the rung where that is worse than the
+// table's verdict; else empty. Only closes that follow idle age count, inside
+// of the client's danger band.
+func (v *clientView) verdict(j *judgement) probes.Verdict {
+	if v == nil || !j.reused() || !slices.Contains(ended(), j.facts.Reason) || !clients.Holds(v.band, v.idle) {
+		return ""
+	}
+	if d := j.rule.Diagnosis; d != probes.DiagnosisEarlyClose && d != probes.DiagnosisStaleConnection {
+		return ""
+	}
+	hidden := v.result == clients.Retried || v.cover == probes.CoverCovered || v.cover == probes.CoverUnsafe
+	switch {
+	case v.result == clients.Noticed || v.result == clients.Unknown:
+		return ""
+	case hidden && j.rule.Verdict == probes.VerdictPass:
+		return probes.VerdictDegraded
+	case hidden:
+		return ""
+	}
+	return probes.VerdictFail
+}
+
+// application says whether the application's policy covers the failure.
+func (v *clientView) application(j *judgement) probes.RetryCover {
+	switch {
+	case j.at == nil || !repeatable(j.at.Reason):
+		return ""
+	case v == nil:
+		return probes.CoverUnknown
+	}
+	return v.cover
+}
+
+func (v *clientView) outcome() *probes.ClientOutcome {
+	if v == nil {
+		return nil
+	}
+	return &probes.ClientOutcome{Kind: v.decl.Kind, Experiences: v.text, Band: v.band}
+}
+
+func (v *clientView) gaps() []probes.RetryGap {
+	if v == nil {
+		return nil
+	}
+	return clients.Gaps(v.decl)
+}
+
+// repeatable reports whether sending again after a reason can help at all.
+func repeatable(r probes.Reason) bool {
+	return r.Resend() != "" && r.Resend() != probes.ResendNo
+}
+
+// host is the host of the probe's URL, as errors name it.
+func (j *judgement) host() string {
+	if j.l.in.Spec.URL == nil {
+		return "the host"
+	}
+	return j.l.in.Spec.URL.Host
+}

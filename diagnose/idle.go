@@ -1,0 +1,78 @@
+package diagnose
+
+import (
+	"slices"
+	"time"
+
+	"perch.example/probes"
+)
+
+// Idle sums up a probe's ladder. Measured is the median idle age of the closes
+// that follow idle age: mass closes, and those that another rung outlived, are
+// left out.
+func Idle(spec probes.Spec, obs []probes.Observation) probes.IdleResult {
+	return newLadder(Input{Spec: spec, Observations: obs}).idle
+}
+
+func (l *ladder) result() probes.IdleResult {
+	res := probes.IdleResult{Target: l.in.Spec.Target, Probe: l.in.Spec.Probe}
+	var shortest *rungView
+	for i := range l.rungs {
+		r := &l.rungs[i]
+		if r.warm != nil {
+			res.Advertised = max(res.Advertised, r.warm.Advertised)
+		}
+		switch {
+		case r.worked():
+			res.Survived = max(res.Survived, r.reuseAge())
+		case r.ended() && (shortest == nil || r.reuseAge() < shortest.reuseAge()):
+			shortest = r
+		}
+	}
+	if shortest != nil {
+		res.Died, res.How = shortest.reuseAge(), shortest.how()
+	}
+	if n := len(l.ends); n > 0 {
+		res.Measured = l.ends[n/2]
+	}
+	return res
+}
+
+// idleEnds are the idle ages of the closes that follow idle age, ascending.
+func (l *ladder) idleEnds() []time.Duration {
+	var ages []time.Duration
+	for i, r := range l.rungs {
+		if r.obs.Close == nil || !r.ended() || l.outlived(i) || l.massClosed(i) {
+			continue
+		}
+		ages = append(ages, r.obs.Close.Age)
+	}
+	slices.Sort(ages)
+	return ages
+}
+
+// how says by what the connection was seen to end.
+func (r rungView) how() probes.HowClosed {
+	if r.obs.Close != nil && r.obs.Close.How != "" {
+		return r.obs.Close.How
+	}
+	if r.reuse == nil {
+		return ""
+	}
+	switch r.reuse.Reason {
+	case probes.ReasonIdleFIN, probes.ReasonCrossedClose, probes.ReasonEOF:
+		return probes.HowFIN
+	case probes.ReasonIdleRST, probes.ReasonReset:
+		return probes.HowRST
+	case probes.ReasonIdleBytes, probes.ReasonUnavailable, probes.ReasonStatus, probes.ReasonExpectation:
+		return probes.HowBytes
+	case probes.ReasonIdleCloseNotify:
+		return probes.HowCloseNotify
+	case probes.ReasonIdleGoaway, probes.ReasonGoawayUnprocessed, probes.ReasonGoawayProcessed:
+		return probes.HowGoaway
+	case probes.ReasonBlackhole, probes.ReasonNoResponse:
+		return probes.HowSilent
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,249 @@
+package diagnose
+
+import (
+	"net/http"
+	"time"
+
+	"perch.example/probes"
+)
+
+// Input is all that a probe is judged by.
+type Input struct {
+	Spec          probes.Spec
+	Observations  []probes.Observation // all rungs of the ladder, or the one exchange; any order
+	Last          Last
+	OtherAnswered []Answered
+	Budget        probes.BudgetUse // so far; zero: not known
+	Now           time.Time
+}
+
+// Last is what the last run saw. The zero value is a first run.
+type Last struct {
+	// EarlyCloses are the holds whose connection ended early, with the idle age
+	// of its end.
+	EarlyCloses map[time.Duration]time.Duration
+}
+
+// Answered says when another target last answered in this run.
+type Answered struct {
+	Target string
+	At     time.Time
+}
+
+// Judge turns one probe's finished observations into outcomes: one a rung
+// (idle), in the order of their holds, else one. Every outcome has a verdict
+// and a reason.
+func Judge(in Input) []probes.Outcome {
+	l := newLadder(in)
+	rules := Rules()
+	var outcomes []probes.Outcome
+	for i := range l.rungs {
+		j := l.judge(rules, i)
+		outcomes = append(outcomes, j.outcome())
+	}
+	if in.Spec.Kind != probes.KindIdle && len(outcomes) > 1 {
+		return outcomes[len(outcomes)-1:] // one exchange is one outcome: the last
+	}
+	return outcomes
+}
+
+// judgement is one observation on its way to an outcome.
+type judgement struct {
+	l       *ladder
+	rung    rungView
+	facts   Facts
+	at      *probes.Attempt // the attempt that decides; nil: none was made
+	again   *probes.Attempt // the second try; nil: none
+	rule    Rule
+	verdict probes.Verdict
+	client  *clientView // nil: not declared
+}
+
+func (l *ladder) judge(rules []Rule, i int) *judgement {
+	j := &judgement{l: l, rung: l.rungs[i]}
+	j.decide()
+	if j.rung.obs.Kind == probes.KindIdle && j.reused() {
+		j.facts.Age = l.ageOf(j.rung)
+		j.facts.Instant = j.rung.instant()
+		if j.facts.Age == AgeEarly {
+			j.facts.Early = l.earlyCase(i)
+		}
+	}
+	j.rule = find(rules, j.facts)
+	if j.rule.Verdict != probes.VerdictPass && j.late() {
+		j.facts.Delayed = true
+		j.rule = find(rules, j.facts)
+	}
+	j.verdict = j.rule.Verdict
+	j.client = newClientView(j)
+	if worse := j.client.verdict(j); worse != "" {
+		j.verdict = worse
+	}
+	return j
+}
+
+// reused reports whether the attempt that decides ran on the held connection.
+func (j *judgement) reused() bool {
+	return j.at != nil && j.at.Connection == probes.ConnectionReused
+}
+
+// decide finds the attempt that decides: the failed warm-up or control, else
+// the reuse, else the first attempt.
+func (j *judgement) decide() {
+	r := j.rung
+	j.facts = Facts{
+		Kind: r.obs.Kind, Connection: probes.ConnectionFresh,
+		Again: AgainNotTried, Control: ControlNone, Age: AgeLonger, Early: EarlyFirst, Expiry: ExpiryFar,
+	}
+	switch {
+	case r.obs.Cut != "":
+		j.facts.Reason = cutReason(r.obs.Cut)
+		return
+	case r.reuse == nil && r.warm == nil,
+		r.obs.Kind == probes.KindIdle && r.reuse == nil && r.warm.OK():
+		j.facts.Reason = probes.ReasonInternal // the step ended without saying why
+		return
+	case r.reuse == nil:
+		j.decideFresh()
+	case !r.reuse.OK() && r.control != nil && !answered(r.control):
+		j.at = r.control
+		if next := j.l.recoveredAt(endOf(r.obs, *r.control)); next != nil && triedAgain(r.control.Reason) {
+			j.again, j.facts.Again = next, AgainOK
+		}
+	default:
+		j.at = r.reuse
+		if answered(r.control) {
+			j.facts.Control = ControlOK
+			if triedAgain(r.reuse.Reason) {
+				j.facts.Again = AgainOK
+			}
+		}
+	}
+	j.facts.Connection, j.facts.Reason = j.at.Connection, j.at.Reason
+	j.facts.Expiry = expiry(j.at.TLSExpiry, j.l.in.Now)
+}
+
+// decideFresh judges by the first fresh attempt, and by a second where perch
+// made one.
+func (j *judgement) decideFresh() {
+	j.at = j.rung.warm
+	last := j.rung.obs.Attempt(probes.ConnectionFresh)
+	if answered(j.at) || last == j.at || !triedAgain(j.at.Reason) {
+		return
+	}
+	j.again, j.facts.Again = last, AgainFailed
+	if answered(last) {
+		j.facts.Again = AgainOK
+	}
+}
+
+func cutReason(c probes.Cut) probes.Reason {
+	switch c {
+	case probes.CutCanceled:
+		return probes.ReasonCanceled
+	case probes.CutSkipped:
+		return probes.ReasonSkipped
+	case probes.CutInternal:
+		return probes.ReasonInternal
+	}
+	return probes.ReasonInternal
+}
+
+// expiry says how near a certificate's end is.
+func expiry(end, now time.Time) Expiry {
+	const day = 24 * time.Hour
+	switch left := end.Sub(now); {
+	case end.IsZero() || left > 21*day:
+		return ExpiryFar
+	case left > 7*day:
+		return ExpirySoon
+	}
+	return ExpiryImminent
+}
+
+// outcome puts everything together.
+func (j *judgement) outcome() probes.Outcome {
+	spec, obs := j.l.in.Spec, j.rung.obs
+	o := probes.Outcome{
+		Target: spec.Target, Probe: spec.Probe, Kind: spec.Kind,
+		Verdict: j.verdict, Reason: j.facts.Reason,
+		Method: j.method(), Every: spec.Every, Notice: spec.Notice,
+		Hold: obs.Hold, Search: obs.Search, Started: obs.Started, Attempts: obs.Attempts,
+		Close: obs.Close, ClosedBy: j.closedBy(), Path: obs.Path,
+		Retry:  probes.RetryOutcome{Result: j.retried(), Application: j.client.application(j)},
+		Client: j.client.outcome(),
+	}
+	if spec.Kind == probes.KindIdle {
+		o.KeepAlive = spec.KeepAlive
+	}
+	if j.facts.Reason == probes.ReasonInternal {
+		o.Problem = j.problem()
+	}
+	if j.verdict != probes.VerdictPass {
+		o.Diagnosis, o.Family = j.rule.Diagnosis, j.rule.Family
+		o.Hypotheses = j.hypotheses()
+		o.Advice = j.advice()
+	}
+	o.RetryGaps = j.client.gaps()
+	o.Message = j.message()
+	return o
+}
+
+func (j *judgement) method() string {
+	if j.l.in.Spec.Method != "" {
+		return j.l.in.Spec.Method
+	}
+	return http.MethodGet
+}
+
+// closedBy is who ended the connection: not known where TCP ends before the
+// peer, or where nothing was sent.
+func (j *judgement) closedBy() string {
+	c := j.rung.obs.Close
+	switch {
+	case c == nil:
+		return ""
+	case c.How == probes.HowSilent || j.rung.obs.Path.TCPEnds == probes.TCPEndsBeforePeer:
+		return "unknown"
+	}
+	return "peer"
+}
+
+// problem is what perch itself did wrong.
+func (j *judgement) problem() string {
+	obs := j.rung.obs
+	switch {
+	case obs.Problem != "":
+		return obs.Problem
+	case obs.CutDetail != "":
+		return obs.CutDetail
+	case j.at != nil && j.at.Detail != "":
+		return j.at.Detail
+	}
+	return "the step ended without saying why"
+}
+
+// retried is the fate of perch's own second try, or of the control.
+func (j *judgement) retried() probes.RetryResult {
+	second := j.again
+	if j.rung.reuse != nil {
+		second = j.rung.control
+	}
+	switch {
+	case j.at == nil:
+		return probes.RetryNotTried
+	case answered(j.at):
+		return probes.RetryNotNeeded
+	case second == nil && j.at.Reason.Resend() == probes.ResendIdempotent && !readOnly(j.method()):
+		return probes.RetryUnsafe
+	case second == nil:
+		return probes.RetryNotTried
+	case answered(second):
+		return probes.RetryRecovered
+	}
+	return probes.RetryFailed
+}
+
+func readOnly(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}

@@ -1,0 +1,159 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"perch.example/probes"
+)
+
+const (
+	// instantClose is how soon after an answer a close says that the answer
+	// should have carried Connection: close.
+	instantClose = 100 * time.Millisecond
+	// oneMoment is how near closes lie that have one cause outside of idleness.
+	oneMoment = time.Second
+	// againWithin is how soon another fresh exchange of the probe counts as a
+	// second try of a control that failed.
+	againWithin = 10 * time.Second
+)
+
+// ladder is a probe's observations, read once.
+type ladder struct {
+	in    Input
+	rungs []rungView // in the order of hold and start
+	idle  probes.IdleResult
+	ends  []time.Duration // idle ages of the closes that follow idle age, ascending
+}
+
+// rungView is one observation and what is judged of it.
+type rungView struct {
+	obs     probes.Observation
+	warm    *probes.Attempt
+	reuse   *probes.Attempt // nil: the warm-up failed, or it is not an idle rung
+	control *probes.Attempt
+}
+
+func newLadder(in Input) *ladder {
+	l := &ladder{in: in}
+	for _, o := range in.Observations {
+		l.rungs = append(l.rungs, rungView{
+			obs:     o,
+			warm:    first(o, probes.ConnectionFresh),
+			reuse:   o.Attempt(probes.ConnectionReused),
+			control: o.Attempt(probes.ConnectionControl),
+		})
+	}
+	slices.SortStableFunc(l.rungs, func(a, b rungView) int {
+		return cmp.Or(cmp.Compare(a.obs.Hold, b.obs.Hold), a.obs.Started.Compare(b.obs.Started))
+	})
+	l.ends = l.idleEnds()
+	l.idle = l.result()
+	return l
+}
+
+// first returns the first attempt on that kind of connection, or nil.
+func first(o probes.Observation, c probes.Connection) *probes.Attempt {
+	for i := range o.Attempts {
+		if o.Attempts[i].Connection == c {
+			return &o.Attempts[i]
+		}
+	}
+	return nil
+}
+
+// tolerance is how far from an age still counts as that age: 5%, at least
+// 100 ms, at most 1 s.
+func tolerance(age time.Duration) time.Duration {
+	return min(max(age/20, 100*time.Millisecond), time.Second)
+}
+
+// tol is the tolerance of the probe's keep_alive, or of age where none is
+// given.
+func (l *ladder) tol(age time.Duration) time.Duration {
+	if l.in.Spec.KeepAlive > 0 {
+		return tolerance(l.in.Spec.KeepAlive)
+	}
+	return tolerance(age)
+}
+
+// ageOf places a rung against keep_alive.
+func (l *ladder) ageOf(r rungView) Age {
+	want, age := l.in.Spec.KeepAlive, r.age()
+	switch {
+	case want <= 0:
+		return AgeLonger
+	case age < want-tolerance(want):
+		return AgeEarly
+	case age <= want+tolerance(want):
+		return AgeWithin
+	}
+	return AgeLonger
+}
+
+// age is the idle age of the close where one was seen, else of the reuse.
+func (r rungView) age() time.Duration {
+	if r.obs.Close != nil {
+		return r.obs.Close.Age
+	}
+	return r.reuseAge()
+}
+
+// reuseAge is the real idle time before the reuse.
+func (r rungView) reuseAge() time.Duration {
+	if r.reuse != nil && r.reuse.IdleTime > 0 {
+		return r.reuse.IdleTime
+	}
+	return r.obs.Hold
+}
+
+// worked reports whether the reused connection carried a whole answer that
+// does not speak of the connection.
+func (r rungView) worked() bool {
+	return r.whole() && !slices.Contains(unanswered(), r.reuse.Reason)
+}
+
+// ended reports whether the reused connection failed where a fresh one worked.
+func (r rungView) ended() bool {
+	return r.whole() && slices.Contains(unanswered(), r.reuse.Reason) && answered(r.control)
+}
+
+func (r rungView) whole() bool { return r.obs.Cut == "" && r.reuse != nil }
+
+// answered reports whether an attempt ended in a whole, expected answer. That
+// a control's answer ends its connection does not make it worse.
+func answered(a *probes.Attempt) bool {
+	return a != nil && (a.Reason == probes.ReasonOK || a.Reason == probes.ReasonNoKeepAlive)
+}
+
+// instant reports whether the connection was closed right after its answer.
+func (r rungView) instant() bool {
+	c := r.obs.Close
+	return c != nil && c.How != probes.HowSilent && c.AfterReply <= instantClose
+}
+
+// recoveredAt returns another fresh exchange of the probe that worked within
+// 10 s after t, or nil.
+func (l *ladder) recoveredAt(t time.Time) *probes.Attempt {
+	for _, r := range l.rungs {
+		for i := range r.obs.Attempts {
+			a := &r.obs.Attempts[i]
+			if a.Connection == probes.ConnectionReused || !answered(a) {
+				continue
+			}
+			if a.Started.After(t) && a.Started.Sub(t) <= againWithin {
+				return a
+			}
+		}
+	}
+	return nil
+}
+
+// endOf is when an attempt ended.
+func endOf(o probes.Observation, a probes.Attempt) time.Time {
+	if a.Started.IsZero() {
+		return o.Ended
+	}
+	return a.Started.Add(a.Elapsed)
+}

@@ -1,0 +1,155 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"perch.example/diagnose/clients"
+	"perch.example/probes"
+)
+
+// message is one human sentence about the outcome.
+func (j *judgement) message() string {
+	obs := j.rung.obs
+	switch {
+	case obs.Cut == probes.CutInternal || j.at == nil && obs.Cut == "":
+		return "perch itself went wrong: " + j.problem()
+	case obs.Cut != "":
+		return withDetail("not judged: "+Meaning(j.facts.Reason), obs.CutDetail)
+	case j.facts.Delayed:
+		return fmt.Sprintf("perch itself was delayed by %s while the attempt took %s: nothing can be said of the API",
+			human(j.at.Delay), human(j.at.Elapsed))
+	case j.facts.Reason == probes.ReasonNoKeepAlive:
+		return "the answer ends its connection, so nothing can be held idle"
+	case j.reused() && j.at.OK():
+		return fmt.Sprintf("the connection still worked after %s idle: it %s", human(j.rung.reuseAge()), answer(*j.at))
+	case j.reused():
+		return j.rungMessage()
+	}
+	return j.freshMessage()
+}
+
+func withDetail(text, detail string) string {
+	if detail == "" {
+		return text
+	}
+	return text + " (" + detail + ")"
+}
+
+// freshMessage is about an exchange on a fresh connection.
+func (j *judgement) freshMessage() string {
+	what := "a fresh connection"
+	switch {
+	case j.at.Connection == probes.ConnectionControl:
+		what = fmt.Sprintf("the reuse after %s idle failed, and the control on a fresh connection too", human(j.rung.reuseAge()))
+	case j.rung.obs.Kind == probes.KindIdle:
+		what = "the warm-up on a fresh connection"
+	}
+	switch {
+	case j.at.OK() && j.facts.Expiry != ExpiryFar:
+		return fmt.Sprintf("%s, but the certificate expires in %s (%s)", answer(*j.at),
+			human(j.at.TLSExpiry.Sub(j.l.in.Now)), j.at.TLSExpiry.UTC().Format("2006-01-02 15:04 MST"))
+	case j.at.OK():
+		return answer(*j.at)
+	case j.at.Connection == probes.ConnectionControl:
+		what += ": " + failure(*j.at)
+	default:
+		what += fmt.Sprintf(" failed after %s: %s", human(j.at.Elapsed), failure(*j.at))
+	}
+	switch {
+	case j.again == nil:
+		return what
+	case answered(j.again):
+		return fmt.Sprintf("%s; another one %s%s", what, j.since(*j.again), answer(*j.again))
+	}
+	return what + "; a second one failed too: " + Meaning(j.again.Reason)
+}
+
+// rungMessage is about a connection that did not survive its idle time.
+func (j *judgement) rungMessage() string {
+	text := j.endText()
+	if answered(j.rung.control) {
+		text += "; a fresh one worked"
+	}
+	if j.client != nil && j.client.result == clients.Failed && j.client.text != "" {
+		text += fmt.Sprintf("; %s %s", j.client.name, j.client.text)
+	}
+	return text
+}
+
+// endText says how the connection ended and what the reuse met.
+func (j *judgement) endText() string {
+	r, c := j.rung, j.rung.obs.Close
+	took := human(j.at.Elapsed)
+	switch {
+	case j.facts.Reason == probes.ReasonBlackhole:
+		return fmt.Sprintf("the connection was dead without a word after %s idle: nothing acknowledged the request in %s",
+			human(r.reuseAge()), took)
+	case j.facts.Reason == probes.ReasonNoResponse:
+		return fmt.Sprintf("the connection took the request after %s idle and gave no answer in %s", human(r.reuseAge()), took)
+	case c == nil:
+		return fmt.Sprintf("the reuse after %s idle%s failed in %s: %s", human(r.reuseAge()), j.against(), took, failure(*j.at))
+	}
+	met := "with nothing answered"
+	if j.at.ResponseBytes > 0 {
+		met = fmt.Sprintf("after %d bytes", j.at.ResponseBytes)
+	}
+	return fmt.Sprintf("the connection was %s after %s idle%s; reuse at %s failed in %s %s",
+		j.doer(c.How), human(c.Age), j.against(), human(r.reuseAge()), took, met)
+}
+
+// doer says who ended the connection, and how.
+func (j *judgement) doer(how probes.HowClosed) string {
+	by := "the peer"
+	if j.closedBy() != "peer" {
+		by = "something on the path"
+	}
+	switch how {
+	case probes.HowRST:
+		return "reset by " + by
+	case probes.HowBytes:
+		return "given bytes that nobody had asked for, by " + by + ","
+	case probes.HowSilent:
+		return "lost without a word"
+	case probes.HowCloseNotify, probes.HowGoaway:
+		return fmt.Sprintf("closed (%s) by %s", wordOf(how), by)
+	case probes.HowFIN:
+		return "closed by " + by
+	}
+	return "closed by " + by
+}
+
+// against compares the end's age with keep_alive.
+func (j *judgement) against() string {
+	want := j.l.in.Spec.KeepAlive
+	if want <= 0 {
+		return ""
+	}
+	switch j.facts.Age {
+	case AgeEarly:
+		return ", before the expected " + human(want)
+	case AgeWithin:
+		return ", as expected (" + human(want) + ")"
+	case AgeLonger:
+		return ", after the expected " + human(want)
+	}
+	return ""
+}
+
+// wordOf names a close as the wire does.
+func wordOf(how probes.HowClosed) string {
+	switch how {
+	case probes.HowFIN:
+		return "FIN"
+	case probes.HowRST:
+		return "RST"
+	case probes.HowBytes:
+		return "unasked bytes"
+	case probes.HowCloseNotify:
+		return "TLS close_notify"
+	case probes.HowGoaway:
+		return "GOAWAY"
+	case probes.HowSilent:
+		return "silence"
+	}
+	return "close"
+}

@@ -1,0 +1,154 @@
+package diagnose
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"perch.example/probes"
+)
+
+// human writes a duration as people say it: 0.2 ms, 142 ms, 1.001 s, 12.5 min.
+func human(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + human(-d)
+	case d < 10*time.Millisecond:
+		return trim(float64(d)/float64(time.Millisecond), 1) + " ms"
+	case d < time.Second:
+		return trim(float64(d)/float64(time.Millisecond), 0) + " ms"
+	case d < 10*time.Minute:
+		return trim(d.Seconds(), 3) + " s"
+	case d < 48*time.Hour:
+		return trim(d.Minutes(), 1) + " min"
+	}
+	return trim(d.Hours()/24, 1) + " days"
+}
+
+// trim writes a number with at most that many decimals.
+func trim(v float64, decimals int) string {
+	s := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// answer words an answer: "answered 200 in 142 ms".
+func answer(a probes.Attempt) string {
+	if a.Status == 0 {
+		return "answered in " + human(a.Elapsed)
+	}
+	return fmt.Sprintf("answered %d in %s", a.Status, human(a.Elapsed))
+}
+
+// failure words what an attempt showed, with its detail.
+func failure(a probes.Attempt) string {
+	text := Meaning(a.Reason)
+	if a.Detail != "" {
+		text += " (" + a.Detail + ")"
+	}
+	return text
+}
+
+// Meaning says in a few words what a reason is. It continues the sentence "the
+// attempt ended because ...".
+func Meaning(r probes.Reason) string {
+	switch r {
+	case probes.ReasonCanceled:
+		return "the run was cut short"
+	case probes.ReasonSkipped:
+		return "it was not tried"
+	case probes.ReasonInternal:
+		return "perch itself went wrong"
+	case probes.ReasonDNS:
+		return "the name did not resolve"
+	case probes.ReasonRefused:
+		return "the connection was refused"
+	case probes.ReasonConnectTimeout:
+		return "the connect timed out"
+	case probes.ReasonConnectFailed:
+		return "the connect failed"
+	case probes.ReasonProxy:
+		return "the proxy did not connect"
+	case probes.ReasonCertificate:
+		return "the certificate could not be verified"
+	case probes.ReasonTLS:
+		return "the TLS handshake failed"
+	case probes.ReasonNoKeepAlive:
+		return "the answer ends its connection"
+	case probes.ReasonOK:
+		return "a whole answer came, as expected"
+	default:
+		return meaningOfExchange(r)
+	}
+}
+
+// meaningOfExchange covers the reasons of a request that was sent.
+func meaningOfExchange(r probes.Reason) string {
+	switch r {
+	case probes.ReasonIdleGoaway:
+		return "a GOAWAY had come before the request"
+	case probes.ReasonIdleCloseNotify:
+		return "a TLS close_notify had come before the request"
+	case probes.ReasonIdleBytes:
+		return "bytes that nobody had asked for had come before the request"
+	case probes.ReasonIdleFIN:
+		return "a FIN had come before the request"
+	case probes.ReasonBlackhole:
+		return "nothing on the path acknowledged anything any more"
+	case probes.ReasonIdleRST:
+		return "a reset had come before the request"
+	case probes.ReasonGoawayUnprocessed:
+		return "a GOAWAY said that the request was not processed"
+	case probes.ReasonRefusedStream:
+		return "the stream was refused"
+	case probes.ReasonGoawayProcessed:
+		return "a GOAWAY left open whether the request was processed"
+	case probes.ReasonStreamReset:
+		return "the stream was reset"
+	case probes.ReasonCrossedClose:
+		return "a close crossed the request on its way"
+	case probes.ReasonEOF:
+		return "the request was acknowledged, then the connection was closed without an answer"
+	case probes.ReasonReset:
+		return "the connection was reset without an answer"
+	case probes.ReasonNoResponse:
+		return "no answer came in time"
+	default:
+		return meaningOfAnswer(r)
+	}
+}
+
+// meaningOfAnswer covers the reasons of an answer, or of a part of one.
+func meaningOfAnswer(r probes.Reason) string {
+	switch r {
+	case probes.ReasonPartialHead:
+		return "the answer ended inside its head"
+	case probes.ReasonPartialBody:
+		return "the answer ended inside its body"
+	case probes.ReasonBadResponse:
+		return "what came was no valid HTTP answer"
+	case probes.ReasonTooLarge:
+		return "the answer was larger than max_body"
+	case probes.ReasonProxyUpstreamReset:
+		return "a proxy answered that its own connection to the API had been reset"
+	case probes.ReasonRateLimited:
+		return "the answer was 429: too many requests"
+	case probes.ReasonUnavailable:
+		return "the answer was 502, 503 or 504"
+	case probes.ReasonUnauthorized:
+		return "the answer was 401 or 403"
+	case probes.ReasonRedirected:
+		return "the answer was a redirect that is not followed"
+	case probes.ReasonStatus:
+		return "the answer had another status than expected"
+	case probes.ReasonSlow:
+		return "the answer was slower than expected"
+	case probes.ReasonExpectation:
+		return "the answer was not as expected"
+	default:
+		return "something unknown happened"
+	}
+}
