@@ -22,9 +22,12 @@ import (
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
+	host string // what its leaves are for, beside loopback; may be empty
 }
 
-func newAuthority() (*authority, error) {
+// newAuthority makes an authority whose leaves are good for loopback and for
+// the host of addr.
+func newAuthority(addr string) (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("making the authority's key: %w", err)
@@ -47,10 +50,14 @@ func newAuthority() (*authority, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the authority's certificate: %w", err)
 	}
-	return &authority{cert: cert, key: key}, nil
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("reading the address %q: %w", addr, err)
+	}
+	return &authority{cert: cert, key: key, host: host}, nil
 }
 
-// leaf signs a certificate for this machine's loopback names. change, when not
+// leaf signs a certificate for the names by which the server is reached. change, when not
 // nil, spoils it before it is signed.
 func (a *authority) leaf(change func(*x509.Certificate)) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -67,6 +74,11 @@ func (a *authority) leaf(change func(*x509.Certificate)) (tls.Certificate, error
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 		DNSNames:     []string{"localhost"},
 		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+	}
+	if ip := net.ParseIP(a.host); ip != nil {
+		template.IPAddresses = append(template.IPAddresses, ip)
+	} else if a.host != "" {
+		template.DNSNames = append(template.DNSNames, a.host)
 	}
 	if change != nil {
 		change(template)

@@ -32,6 +32,7 @@ type conn struct {
 	number int
 	served int       // requests read
 	quiet  time.Time // since when nothing was written
+	left   bool      // leaving was called
 }
 
 func newConn(s *Server, tcp *net.TCPConn) *conn {
@@ -56,6 +57,10 @@ func (c *conn) handshake() error {
 	ctx, cancel := context.WithTimeout(context.Background(), lingerFor)
 	defer cancel()
 	if err := secure.HandshakeContext(ctx); err != nil {
+		// The client may still be writing: closing over that would send an
+		// RST, which can overtake the alert.
+		_ = c.tcp.CloseWrite()
+		c.swallow(time.Second)
 		return fmt.Errorf("shaking hands: %w", err)
 	}
 	c.carry(secure)
@@ -144,8 +149,12 @@ func (c *conn) sleep(d time.Duration) bool {
 	}
 }
 
-// leaving records that the server is about to end the connection.
+// leaving records that the server is about to end the connection, once.
 func (c *conn) leaving() {
+	if c.left {
+		return
+	}
+	c.left = true
 	now := time.Now()
 	c.server.record.close(Close{At: now, Connection: c.number, Remote: c.remote(), Idle: now.Sub(c.quiet)})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ import (
 
 func healthyScenarios() []Scenario {
 	return []Scenario{
-		{Name: "healthy", Reason: "ok", play: healthy,
+		{Name: "healthy", Reason: "ok", play: onRequest(nil),
 			About: "Answers every request at once and never closes."},
 		{Name: "incident", Reason: "idle_fin", play: incident, Held: true, timed: true,
 			About: "A calendar API that answers two days in about 20 ms and closes with FIN after 1 s of idleness: the server of the demo."},
@@ -25,11 +26,6 @@ const twoDays = `{"days":[{"date":"2026-03-02","stock":[{"item":"A-100","left":1
 
 // oneDay is what the expectation scenario gives.
 const oneDay = `{"days":[{"date":"2026-03-02","stock":[{"item":"A-100","left":12},{"item":"B-200","left":0}]}]}` + "\n"
-
-// healthy answers every request and closes only when the client does.
-func healthy(c *conn) {
-	afterGood(c, nil)
-}
 
 // incidentLatency is how long the demo's API works on an answer.
 const incidentLatency = 20 * time.Millisecond
@@ -51,40 +47,44 @@ func incident(c *conn) {
 	}
 }
 
-// afterGood answers the first Options.Healthy requests of the connection well
-// and hands every later one to misbehave, which says whether the connection
-// goes on. A nil misbehave is a good answer.
-func afterGood(c *conn, misbehave func(*conn, *http.Request) bool) {
-	for {
-		q, err := c.next(0)
-		if err != nil {
-			return
-		}
-		if misbehave == nil || c.served <= c.server.options.Healthy {
-			if !c.good(q) {
+// onRequest answers the first Options.Healthy requests of a connection well and
+// hands every later one to misbehave, which says whether the connection goes
+// on. With nil all answers are good.
+func onRequest(misbehave func(*conn, *http.Request) bool) func(*conn) {
+	return func(c *conn) {
+		for {
+			q, err := c.next(0)
+			if err != nil {
 				return
 			}
-			continue
-		}
-		if !misbehave(c, q) {
-			return
+			answer := misbehave
+			if answer == nil || c.served <= c.server.options.Healthy {
+				answer = (*conn).good
+			}
+			if !answer(c, q) {
+				return
+			}
 		}
 	}
 }
 
 // good writes a whole, expected answer; false when the connection is over.
 func (c *conn) good(q *http.Request) bool {
-	return c.answer(q, http.StatusOK, twoDays) && !q.Close
+	return c.answer(q, http.StatusOK, twoDays)
 }
 
-// answer writes a whole answer; false when the client is gone. Each header is
-// "Name: value".
+// answer writes a whole answer; false when the connection is over: the client
+// is gone, or had asked for it to be closed. Each header is "Name: value".
 func (c *conn) answer(q *http.Request, status int, body string, headers ...string) bool {
-	text := head(status, append(headers, "Content-Length: "+strconv.Itoa(len(body)))...)
+	headers = append(slices.Clip(headers), "Content-Length: "+strconv.Itoa(len(body)))
+	if q.Close {
+		headers = append(headers, "Connection: close")
+	}
+	text := head(status, headers...)
 	if q.Method != http.MethodHead {
 		text += body
 	}
-	return c.send(text)
+	return c.send(text) && !q.Close
 }
 
 // head is an answer's head, up to and with the empty line.

@@ -20,7 +20,7 @@ func idleScenarios() []Scenario {
 			About: "Closes an idle connection with FIN; over TLS without close_notify, as Node does."},
 		{Name: "idle_fin_half", Reason: "idle_fin", play: idleFINHalf, Held: true, timed: true,
 			About: "Half-closes an idle connection with FIN and goes on taking what the client writes, unanswered, as apache does."},
-		{Name: "idle_fin_unannounced", Reason: "idle_fin", play: idleFINUnannounced, Held: true, timed: false, IdleFor: leaveAfter * 4,
+		{Name: "idle_fin_unannounced", Reason: "idle_fin", play: idleFINUnannounced, Held: true, IdleFor: 4 * leaveAfter,
 			About: "Closes with FIN 20 ms after each answer, which did not say Connection: close."},
 		{Name: "idle_rst", Reason: "idle_rst", play: idleRST, Held: true, timed: true,
 			About: "Resets an idle connection."},
@@ -103,7 +103,7 @@ func idleFINUnannounced(c *conn) {
 func idleLeftover(c *conn) {
 	for {
 		q, err := c.next(0)
-		if err != nil || !c.answer(q, http.StatusOK, twoDays) || !c.send(leftover) || q.Close {
+		if err != nil || !c.answer(q, http.StatusOK, twoDays) || !c.send(leftover) {
 			return
 		}
 	}

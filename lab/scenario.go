@@ -26,20 +26,26 @@ type Scenario struct {
 	Held    bool
 	IdleFor time.Duration
 
-	play     func(*conn)                     // plays one accepted connection
-	open     func(*Server) error             // takes the place of the listener
+	play     func(*conn)                         // plays one accepted connection
+	open     func(*Server) error                 // takes the place of the listener
 	identity func(*authority, *tls.Config) error // changes what TLS shows; nil: a good certificate
-	raw      bool                            // play begins before the handshake
-	timed    bool                            // IdleFor follows Options.IdleTimeout
+	raw      bool                                // play begins before the handshake
+	timed    bool                                // IdleFor follows Options.IdleTimeout
 }
 
-// Scenarios returns all scenarios, in the order in which perch decides between
-// their reasons.
+// Scenarios returns all scenarios: the good ones first, the others by what they
+// do.
 func Scenarios() []Scenario {
 	all := slices.Concat(
 		healthyScenarios(),
+		openingScenarios(),
+		certificateScenarios(),
+		handshakeScenarios(),
 		idleScenarios(),
+		blackholeScenarios(),
 		racingScenarios(),
+		partialScenarios(),
+		hostileScenarios(),
 		answerScenarios(),
 	)
 	for i := range all {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"runtime"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -53,6 +54,7 @@ type Server struct {
 	tls      *tls.Config // nil: plain
 	listener *net.TCPListener
 	host     string      // of the URL: an address with a port, or a name with one
+	resolver string      // the scenario's name server; empty: none
 	closers  []io.Closer // what an opening scenario holds
 	done     chan struct{}
 	stop     func() bool // forgets the context
@@ -93,6 +95,11 @@ func (s *Server) begin() error {
 	if s.scenario.Linux && runtime.GOOS != "linux" {
 		return errNeedsLinux
 	}
+	if s.scenario.Root {
+		if err := mayFilter(); err != nil {
+			return err
+		}
+	}
 	if s.scenario.TLS || s.options.TLS {
 		if err := s.prepareTLS(); err != nil {
 			return err
@@ -106,13 +113,21 @@ func (s *Server) begin() error {
 		return fmt.Errorf("listening: %w", err)
 	}
 	s.listener = ln.(*net.TCPListener)
-	s.host = ln.Addr().String()
+	s.host = reachable(s.listener.Addr().(*net.TCPAddr))
 	s.running.Go(s.accept)
 	return nil
 }
 
+// reachable is the address with which a client on this machine gets there.
+func reachable(addr *net.TCPAddr) string {
+	if addr.IP.IsUnspecified() {
+		return net.JoinHostPort("localhost", strconv.Itoa(addr.Port))
+	}
+	return addr.String()
+}
+
 func (s *Server) prepareTLS() error {
-	ca, err := newAuthority()
+	ca, err := newAuthority(s.options.Addr)
 	if err != nil {
 		return err
 	}
