@@ -63,20 +63,29 @@ func (j *judgement) otherAdvice() []string {
 // poolAdvice is about closes that follow idle age: stay below, look first, and
 // retry what still slips through.
 func (j *judgement) poolAdvice() []string {
+	advice := j.clientAdvice()
+	if j.facts.Age == AgeEarly {
+		advice = append(advice, fmt.Sprintf("The path ends idle connections before the %s that keep_alive expects: ask its owner, or correct keep_alive.",
+			human(j.l.in.Spec.KeepAlive)))
+	}
+	return advice
+}
+
+// clientAdvice is what to change in the application's client.
+func (j *judgement) clientAdvice() []string {
 	if j.client == nil {
-		return append([]string{j.below("Keep the client's longest idle time")}, j.commonClients()...)
+		return append([]string{j.below("Keep the client's longest idle time") + "."}, j.commonClients()...)
 	}
 	c, ok := clients.Lookup(j.client.decl.Kind)
 	if !ok {
-		return []string{j.below("Keep the client's longest idle time")}
+		return []string{j.below("Keep the client's longest idle time") + "."}
 	}
 	limit := j.limit()
-	var advice []string
+	stay := j.below("Keep " + c.Name + "'s longest idle time")
 	if s := clients.Setting(c.Settings.MaxIdle, limit); s != "" && limit > 0 {
-		advice = append(advice, fmt.Sprintf("%s: `%s`.", j.below("Keep "+c.Name+"'s longest idle time"), s))
-	} else {
-		advice = append(advice, j.below("Keep "+c.Name+"'s longest idle time")+".")
+		stay += ": `" + s + "`"
 	}
+	advice := []string{stay + "."}
 	if s := clients.Setting(c.Settings.Validate, limit); s != "" && limit > 0 && j.client.band != nil {
 		advice = append(advice, fmt.Sprintf("Or let it look before each use from the same age on: `%s`. A close that crosses the request still slips through.", s))
 	}
@@ -109,7 +118,7 @@ func (j *judgement) limit() time.Duration {
 	case safe >= 10*time.Second:
 		step = time.Second
 	case safe >= 500*time.Millisecond:
-		step = 100 * time.Millisecond
+		step = 50 * time.Millisecond
 	}
 	return safe.Truncate(step)
 }

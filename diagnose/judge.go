@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"perch.example/probes"
@@ -120,6 +121,9 @@ func (j *judgement) decide() {
 		}
 	}
 	j.facts.Connection, j.facts.Reason = j.at.Connection, j.at.Reason
+	if !slices.Contains(probes.Reasons(), j.facts.Reason) {
+		j.facts.Reason = probes.ReasonInternal // an attempt without a reason is never ok
+	}
 	j.facts.Expiry = expiry(j.at.TLSExpiry, j.l.in.Now)
 }
 

@@ -42,7 +42,7 @@ func newLadder(in Input) *ladder {
 			obs:     o,
 			warm:    first(o, probes.ConnectionFresh),
 			reuse:   o.Attempt(probes.ConnectionReused),
-			control: o.Attempt(probes.ConnectionControl),
+			control: made(o.Attempt(probes.ConnectionControl)),
 		})
 	}
 	slices.SortStableFunc(l.rungs, func(a, b rungView) int {
@@ -51,6 +51,15 @@ func newLadder(in Input) *ladder {
 	l.ends = l.idleEnds()
 	l.idle = l.result()
 	return l
+}
+
+// made returns the attempt if it was made whole; one that was skipped, cut
+// short or broken by perch itself is none.
+func made(a *probes.Attempt) *probes.Attempt {
+	if a == nil || !slices.Contains(failures(), a.Reason) && !answered(a) {
+		return nil
+	}
+	return a
 }
 
 // first returns the first attempt on that kind of connection, or nil.
@@ -128,9 +137,13 @@ func answered(a *probes.Attempt) bool {
 }
 
 // instant reports whether the connection was closed right after its answer.
+// Both ages must say so: one that is not known is zero.
 func (r rungView) instant() bool {
 	c := r.obs.Close
-	return c != nil && c.How != probes.HowSilent && c.AfterReply <= instantClose
+	if c == nil || c.How == probes.HowSilent {
+		return false
+	}
+	return c.AfterReply <= instantClose && c.Age <= instantClose
 }
 
 // recoveredAt returns another fresh exchange of the probe that worked within

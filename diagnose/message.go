@@ -46,10 +46,10 @@ func (j *judgement) freshMessage() string {
 	}
 	switch {
 	case j.at.OK() && j.facts.Expiry != ExpiryFar:
-		return fmt.Sprintf("%s, but the certificate expires in %s (%s)", answer(*j.at),
+		return fmt.Sprintf("it %s, but the certificate expires in %s (%s)", answer(*j.at),
 			human(j.at.TLSExpiry.Sub(j.l.in.Now)), j.at.TLSExpiry.UTC().Format("2006-01-02 15:04 MST"))
 	case j.at.OK():
-		return answer(*j.at)
+		return "it " + answer(*j.at)
 	case j.at.Connection == probes.ConnectionControl:
 		what += ": " + failure(*j.at)
 	default:

@@ -15,7 +15,7 @@ func apache45() Client {
 	broken := fails(reset, "Connection reset")
 	retries, notices := Effect{Does: Retries}, Effect{Does: Notices}
 	return Client{
-		Kind: "apache-httpclient-4.5", Name: "Apache HttpClient 4.5", Verb: "throws",
+		Name: "Apache HttpClient 4.5", Verb: "throws",
 		Idle: IdleLimit{Limit: none(), Hint: true, Source: Documented},
 		Looks: Validation{
 			Limit: after(2 * time.Second), How: "a stale check: one read of 1 ms", Source: Measured,
@@ -62,7 +62,7 @@ func apache52() Client {
 	retries, notices := Effect{Does: Retries}, Effect{Does: Notices}
 	const connect = "org.apache.hc.client5.http."
 	return Client{
-		Kind: "apache-httpclient-5.2", Name: "Apache HttpClient 5.2", Verb: "throws",
+		Name: "Apache HttpClient 5.2", Verb: "throws",
 		Idle: IdleLimit{Limit: after(3 * time.Minute), Hint: true, Source: Documented},
 		Looks: Validation{
 			Limit: after(2 * time.Second), How: "a stale check: one read of 1 ms", Source: Documented,

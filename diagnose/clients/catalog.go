@@ -17,7 +17,7 @@ const (
 
 // Client is what the catalog knows of one HTTP client.
 type Client struct {
-	Kind     string // the key in a config: client.kind
+	Kind     string // the key in a config: client.kind; Lookup sets it
 	Name     string // as people call it
 	Verb     string // how its language says that an error comes out: "throws", "raises"
 	Idle     IdleLimit
@@ -102,29 +102,46 @@ const (
 	Returns Does = "returns" // the application gets something that looks like an answer
 )
 
+// entry names a client, so that only the one that is asked for is built.
+type entry struct {
+	kind  string
+	build func() Client
+}
+
 // catalog lists the constructors, in the order in which clients are shown.
-func catalog() []func() Client {
-	return []func() Client{
-		apache45, apache52, okHTTP, jdkHTTPClient, urlConnection,
-		nodeHTTP, undici,
-		requests, urllib3Pool, aiohttp, httpx,
-		libcurl, goNetHTTP,
+func catalog() []entry {
+	return []entry{
+		{"apache-httpclient-4.5", apache45},
+		{"apache-httpclient-5.2", apache52},
+		{"okhttp", okHTTP},
+		{"jdk-httpclient", jdkHTTPClient},
+		{"httpurlconnection", urlConnection},
+		{"node-http", nodeHTTP},
+		{"node-fetch", undici},
+		{"requests", requests},
+		{"urllib3", urllib3Pool},
+		{"aiohttp", aiohttp},
+		{"httpx", httpx},
+		{"libcurl", libcurl},
+		{"go-net-http", goNetHTTP},
 	}
 }
 
 // Kinds returns the catalog's keys, in the order in which they are shown.
 func Kinds() []string {
 	var kinds []string
-	for _, build := range catalog() {
-		kinds = append(kinds, build().Kind)
+	for _, e := range catalog() {
+		kinds = append(kinds, e.kind)
 	}
 	return kinds
 }
 
 // Lookup returns the client of that kind.
 func Lookup(kind string) (Client, bool) {
-	for _, build := range catalog() {
-		if c := build(); c.Kind == kind {
+	for _, e := range catalog() {
+		if e.kind == kind {
+			c := e.build()
+			c.Kind = kind
 			return c, true
 		}
 	}

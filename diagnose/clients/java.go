@@ -8,7 +8,7 @@ func okHTTP() Client {
 	closed := fails("java.io.IOException", "unexpected end of stream on <host>")
 	broken := fails("java.net.SocketException", "Connection reset")
 	return Client{
-		Kind: "okhttp", Name: "OkHttp 3", Verb: "throws",
+		Name: "OkHttp 3", Verb: "throws",
 		Idle: IdleLimit{Limit: after(5 * time.Minute), Source: Documented},
 		Looks: Validation{
 			Limit: always(), Fixed: true, How: "the socket's state at checkout", Source: Measured,
@@ -39,7 +39,7 @@ func jdkHTTPClient() Client {
 	retries, notices := Effect{Does: Retries}, Effect{Does: Notices}
 	noBytes := fails("java.io.IOException", "HTTP/1.1 header parser received no bytes")
 	return Client{
-		Kind: "jdk-httpclient", Name: "JDK HttpClient", Verb: "throws",
+		Name: "JDK HttpClient", Verb: "throws",
 		Idle: IdleLimit{Limit: after(30 * time.Second), Source: Documented},
 		Looks: Validation{
 			Limit: always(), Fixed: true, How: "a read in the background", Source: Documented,
@@ -71,7 +71,7 @@ func urlConnection() Client {
 	closed := fails("java.net.SocketException", "Unexpected end of file from server")
 	broken := fails("java.net.SocketException", "Connection reset")
 	return Client{
-		Kind: "httpurlconnection", Name: "HttpURLConnection", Verb: "throws",
+		Name: "HttpURLConnection", Verb: "throws",
 		Idle: IdleLimit{Limit: after(5 * time.Second), Hint: true, Source: Documented},
 		Looks: Validation{
 			Limit: always(), Fixed: true, How: "a read of 1 ms at checkout", Source: Measured,

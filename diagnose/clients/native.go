@@ -8,7 +8,7 @@ func goNetHTTP() Client {
 	closed := fails("io.EOF", "EOF")
 	broken := fails("syscall.ECONNRESET", "read: connection reset by peer")
 	return Client{
-		Kind: "go-net-http", Name: "Go net/http", Verb: "returns the error",
+		Name: "Go net/http", Verb: "returns the error",
 		Idle: IdleLimit{Limit: after(90 * time.Second), Source: Documented},
 		Looks: Validation{
 			Limit: always(), Fixed: true, How: "a read in the background", Source: Documented,
@@ -49,7 +49,7 @@ func goNetHTTP() Client {
 func libcurl() Client {
 	retries, notices := Effect{Does: Retries}, Effect{Does: Notices}
 	return Client{
-		Kind: "libcurl", Name: "libcurl", Verb: "returns",
+		Name: "libcurl", Verb: "returns",
 		Idle: IdleLimit{Limit: after(118 * time.Second), Source: Documented},
 		Looks: Validation{
 			Limit: always(), Fixed: true, How: "the socket's state at checkout", Source: Measured,

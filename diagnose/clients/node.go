@@ -7,7 +7,7 @@ import "time"
 func nodeHTTP() Client {
 	notices := Effect{Does: Notices}
 	return Client{
-		Kind: "node-http", Name: "Node http.Agent", Verb: "fails with",
+		Name: "Node http.Agent", Verb: "fails with",
 		Idle: IdleLimit{Limit: none(), Hint: true, Margin: time.Second, Source: Documented},
 		Looks: Validation{
 			Limit: always(), Fixed: true, How: "the socket's events", Source: Documented,
@@ -40,7 +40,7 @@ func undici() Client {
 	notices := Effect{Does: Notices}
 	closed := fails("UND_ERR_SOCKET", "fetch failed (other side closed)")
 	return Client{
-		Kind: "node-fetch", Name: "Node fetch (undici)", Verb: "fails with",
+		Name: "Node fetch (undici)", Verb: "fails with",
 		Idle: IdleLimit{Limit: after(4 * time.Second), Hint: true, Margin: 2 * time.Second, Source: Documented},
 		Looks: Validation{
 			Limit: always(), Fixed: true, How: "the socket's events", Source: Documented,

@@ -9,7 +9,7 @@ func requests() Client {
 	const pkg = "requests.exceptions."
 	notices := Effect{Does: Notices}
 	return Client{
-		Kind: "requests", Name: "Python requests", Verb: "raises",
+		Name: "Python requests", Verb: "raises",
 		Idle:  unlimited(Documented),
 		Looks: readable(),
 		Facts: answered(map[Event]Fact{
@@ -53,7 +53,7 @@ func urllib3Pool() Client {
 		"('Connection aborted.', ConnectionResetError(104, 'Connection reset by peer'))")
 	late := fails(pkg+"ReadTimeoutError", "Read timed out.")
 	return Client{
-		Kind: "urllib3", Name: "urllib3 PoolManager", Verb: "raises",
+		Name: "urllib3 PoolManager", Verb: "raises",
 		Idle:  unlimited(Documented),
 		Looks: readable(),
 		Facts: answered(map[Event]Fact{
@@ -86,7 +86,7 @@ func aiohttp() Client {
 	notices := Effect{Does: Notices}
 	gone := fails("aiohttp.ServerDisconnectedError", "Server disconnected")
 	return Client{
-		Kind: "aiohttp", Name: "aiohttp", Verb: "raises",
+		Name: "aiohttp", Verb: "raises",
 		Idle: IdleLimit{Limit: after(15 * time.Second), Source: Documented},
 		Looks: Validation{
 			Limit: always(), Fixed: true, How: "the transport's state", Source: Documented,
@@ -128,7 +128,7 @@ func httpx() Client {
 	notices := Effect{Does: Notices}
 	gone := fails("httpx.RemoteProtocolError", "Server disconnected without sending a response.")
 	return Client{
-		Kind: "httpx", Name: "httpx", Verb: "raises",
+		Name: "httpx", Verb: "raises",
 		Idle:  IdleLimit{Limit: after(5 * time.Second), Source: Documented},
 		Looks: readable(),
 		Facts: answered(map[Event]Fact{
