@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,15 @@ func (r *Refusal) add(subject, format string, args ...any) {
 	r.Problems = append(r.Problems, Problem{Subject: subject, Text: fmt.Sprintf(format, args...)})
 }
 
+// wouldFit ends a problem's text: "a, or b, would fit". Empty ways are none.
+func wouldFit(ways ...string) string {
+	ways = slices.DeleteFunc(ways, func(w string) bool { return w == "" })
+	if len(ways) == 1 {
+		return ways[0] + " would fit"
+	}
+	return strings.Join(ways, ", or ") + ", would fit"
+}
+
 // check refuses what the target's own limits do not allow, whatever the starts.
 func (d *desk) check(r *Refusal) {
 	for _, j := range d.jobs {
@@ -41,8 +51,8 @@ func (d *desk) check(r *Refusal) {
 			continue
 		}
 		if d.target.MaxConnections < 2 {
-			r.add(j.spec.ID(), "a rung needs 2 open connections (the held one, and its control's), max_connections is %d: max_connections 2 would fit",
-				d.target.MaxConnections)
+			r.add(j.spec.ID(), "a rung needs 2 open connections (the held one, and its control's), max_connections is %d: %s",
+				d.target.MaxConnections, wouldFit("max_connections 2"))
 		}
 		d.checkShortHolds(j, r)
 	}
@@ -56,10 +66,11 @@ func (d *desk) checkShortHolds(j *job, r *Refusal) {
 	if d.cal.Earliest(0, Shape(j.spec, shortest)...) != Never {
 		return
 	}
-	r.add(j.spec.ID(), "a hold of %s needs 3 requests within %s (warm-up, reuse and control), the budget of %s/s (rate_limit %s/s x share %s) allows %d: holds from %s, or %s, would fit",
+	// Then no window meets both the warm-up and the control.
+	fits := roundUp(d.cal.guarded+Opening(j.spec)-ControlDelay, time.Millisecond)
+	r.add(j.spec.ID(), "a hold of %s needs 3 requests within %s (warm-up, reuse and control), the budget of %s/s (rate_limit %s/s x share %s) allows %d: %s",
 		short(shortest), short(d.cal.guarded), number(d.target.Budget()), number(float64(d.target.RateLimit)),
-		percent(d.target.Share), d.cal.Allowed(), short(roundUp(d.cal.guarded-ControlDelay, time.Millisecond)),
-		budgetOf(3, d.target))
+		percent(d.target.Share), d.cal.Allowed(), wouldFit("holds from "+short(fits), budgetOf(3, d.target)))
 }
 
 // budgetOf says how a target's budget becomes rate.
@@ -81,12 +92,12 @@ func (d *desk) checkDaily(r *Refusal) {
 		}
 	}
 	if daily > t.DailyLimit {
-		r.add(t.Name, "its probes send up to %d requests a day, daily_limit is %d: %sa daily_limit of %d would fit",
-			daily, t.DailyLimit, d.rarer(daily, t.DailyLimit), daily)
+		r.add(t.Name, "its probes send up to %d requests a day, daily_limit is %d: %s",
+			daily, t.DailyLimit, wouldFit(d.rarer(daily, t.DailyLimit), fmt.Sprintf("a daily_limit of %d", daily)))
 	}
 	if most := t.Budget() * day.Seconds(); float64(daily) > most {
-		r.add(t.Name, "its probes send up to %d requests a day, the budget of %s/s gives %d: %s%s would fit",
-			daily, number(t.Budget()), int(most), d.rarer(daily, int(most)), budgetOf(float64(daily)/day.Seconds(), t))
+		r.add(t.Name, "its probes send up to %d requests a day, the budget of %s/s gives %d: %s",
+			daily, number(t.Budget()), int(most), wouldFit(d.rarer(daily, int(most)), budgetOf(float64(daily)/day.Seconds(), t)))
 	}
 }
 
@@ -104,14 +115,14 @@ func (d *desk) rarer(daily, limit int) string {
 		return ""
 	}
 	every := roundUp(day/time.Duration(runs), time.Second)
-	return fmt.Sprintf("every %s for %s, or ", short(every), costliest.spec.ID())
+	return fmt.Sprintf("every %s for %s", short(every), costliest.spec.ID())
 }
 
 // checkUsed refuses a run for which today has no requests left.
 func checkUsed(c TargetCost, r *Refusal) {
 	if left := c.DailyLimit - c.DailyUsed; c.MaxRequests > left && c.MaxRequests > 0 {
-		r.add(c.Target, "this run sends up to %d requests, of the daily_limit of %d there are %d left today: tomorrow (UTC), or a daily_limit of %d, would fit",
-			c.MaxRequests, c.DailyLimit, max(0, left), c.DailyUsed+c.MaxRequests)
+		r.add(c.Target, "this run sends up to %s, of the daily_limit of %d there are %d left today: %s",
+			count(c.MaxRequests, "request"), c.DailyLimit, max(0, left), wouldFit("tomorrow (UTC)", fmt.Sprintf("a daily_limit of %d", c.DailyUsed+c.MaxRequests)))
 	}
 }
 
@@ -132,8 +143,8 @@ func (p *Plan) checkTimes(desks []*desk, deadline time.Duration, r *Refusal) {
 	}
 	if deadline > 0 && p.Wall > deadline && !tooLong {
 		last := p.last()
-		r.add(last.Spec.ID(), "its last step starts at %s and ends %s after the run's start, the deadline is %s: a deadline of %s would fit",
-			short(last.Start), short(roundUp(p.Wall, time.Second)), short(deadline), short(roundUp(p.Wall, time.Second)))
+		r.add(last.Spec.ID(), "its last step starts at %s and ends %s after the run's start, the deadline is %s: %s",
+			short(last.Start), short(roundUp(p.Wall, time.Second)), short(deadline), wouldFit("a deadline of "+short(roundUp(p.Wall, time.Second))))
 	}
 	p.noteEvery()
 }
@@ -147,10 +158,10 @@ func (j *job) checkHolds(deadline time.Duration, r *Refusal) bool {
 	}
 	holds := ""
 	if most := (deadline - (alone.end() - alone.Hold)).Truncate(100 * time.Millisecond); most > 0 {
-		holds = fmt.Sprintf("holds up to %s, or ", short(most))
+		holds = "holds up to " + short(most)
 	}
-	r.add(j.spec.ID(), "a hold of %s does not end within the deadline of %s: %sa deadline of %s would fit",
-		short(j.longest()), short(deadline), holds, short(roundUp(alone.end(), time.Second)))
+	r.add(j.spec.ID(), "a hold of %s does not end within the deadline of %s: %s",
+		short(j.longest()), short(deadline), wouldFit(holds, "a deadline of "+short(roundUp(alone.end(), time.Second))))
 	return true
 }
 
@@ -169,10 +180,10 @@ func (d *desk) checkEvery(j *job, r *Refusal) {
 	}
 	holds := ""
 	if most := (j.spec.Every - (takes - j.longest())).Truncate(time.Second); most > 0 {
-		holds = fmt.Sprintf(", or holds up to %s,", short(most))
+		holds = "holds up to " + short(most)
 	}
-	r.add(j.spec.ID(), "its rungs take %s, every is %s: every %s%s would fit",
-		short(roundUp(takes, time.Second)), short(j.spec.Every), short(roundUp(takes, time.Second)), holds)
+	r.add(j.spec.ID(), "its rungs take %s, every is %s: %s",
+		short(roundUp(takes, time.Second)), short(j.spec.Every), wouldFit("every "+short(roundUp(takes, time.Second)), holds))
 }
 
 // noteEvery tells when the run is longer than a single exchange's `every`: the

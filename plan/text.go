@@ -14,8 +14,8 @@ import (
 // against its limits, and what the run takes in all. Its error is the writer's.
 func (p *Plan) Text(w io.Writer) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s: %s, %s to %s requests, done after %s (seed %d)\n",
-		p.Name, count(len(p.Steps), "step"), strconv.Itoa(p.Requests), strconv.Itoa(p.MaxRequests), short(p.Wall), p.Seed)
+	fmt.Fprintf(&b, "%s: %s, %s requests, done after %s (seed %d)\n",
+		p.Name, count(len(p.Steps), "step"), span(p.Requests, p.MaxRequests), short(p.Wall), p.Seed)
 	if len(p.Steps) > 0 {
 		b.WriteString("\n")
 		p.stepTable().write(&b)
@@ -62,14 +62,15 @@ func (p *Plan) targetTable() *table {
 // dailyText is "864 of 5000"; what is sent by probes without an `every` is said
 // apart, as nobody knows here how often the run is started.
 func (c TargetCost) dailyText() string {
-	parts := []string{}
-	if c.Daily > 0 || c.EachRun == 0 {
-		parts = append(parts, strconv.Itoa(c.Daily))
+	var text string
+	switch {
+	case c.EachRun == 0:
+		text = fmt.Sprintf("%d of %d", c.Daily, c.DailyLimit)
+	case c.Daily == 0:
+		text = fmt.Sprintf("%d each run, of %d", c.EachRun, c.DailyLimit)
+	default:
+		text = fmt.Sprintf("%d, and %d each run, of %d", c.Daily, c.EachRun, c.DailyLimit)
 	}
-	if c.EachRun > 0 {
-		parts = append(parts, fmt.Sprintf("%d a run", c.EachRun))
-	}
-	text := fmt.Sprintf("%s of %d", strings.Join(parts, " + "), c.DailyLimit)
 	if c.DailyUsed > 0 {
 		text += fmt.Sprintf(" (%d used)", c.DailyUsed)
 	}
@@ -82,11 +83,11 @@ func (p *Plan) totals() *table {
 		g.row("longest hold", short(p.LongestHold))
 	}
 	wall := short(p.Wall)
-	if p.Every > 0 {
-		wall += " of every " + short(p.Every)
-	}
 	if p.LongestWall > 0 {
 		wall += fmt.Sprintf(" (%s if every timeout is used up)", short(p.LongestWall))
+	}
+	if p.Every > 0 {
+		wall += ", the shortest every is " + short(p.Every)
 	}
 	g.row("wall time", wall)
 	g.row("open at most", count(p.PeakOpen, "connection"))
