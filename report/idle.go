@@ -86,7 +86,7 @@ func (p *page) clients(clients []probes.ClientOutcome) {
 	}
 	row := func(a, b, c span) { p.hang([]span{plain(margin), a.padded(kind + 2), b.padded(band + 2)}, c) }
 	p.hang(nil, span{inkStrong, "What HTTP clients would meet here, with their own defaults"})
-	row(span{inkFaint, "client"}, span{inkFaint, "danger band"}, span{inkFaint, "inside it the application gets"})
+	row(span{inkFaint, "client"}, span{inkFaint, "danger band"}, span{inkFaint, "what it does inside it"})
 	for _, c := range clients {
 		row(plain(c.Kind), dangerCell(c), gets(c))
 	}
@@ -106,7 +106,7 @@ func gets(c probes.ClientOutcome) span {
 	case c.Experiences != "":
 		return plain(c.Experiences)
 	case c.Band != nil:
-		return plain("no error: it tries again by itself")
+		return plain("not known")
 	}
 	return span{inkFaint, "-"}
 }

@@ -56,7 +56,7 @@ func (p *page) ladder(outcomes []*probes.Outcome) {
 	rungs := make([]rung, len(outcomes))
 	var c chart
 	for i, o := range outcomes {
-		rungs[i] = rung{o, span{verdictInk(o.Verdict), strings.ToLower(verdictWord(o.Verdict))}, plain(holdWords(o)), idleCell(o), reuseCell(o), controlCell(o)}
+		rungs[i] = rung{o, span{verdictInk(o.Verdict), strings.ToLower(verdictWord(o.Verdict))}, plain(age(o.Hold)), idleCell(o), reuseCell(o), controlCell(o)}
 		c.scale = max(c.scale, extent(o))
 		if !o.Search {
 			c.scale = max(c.scale, o.Hold)
@@ -66,6 +66,7 @@ func (p *page) ladder(outcomes []*probes.Outcome) {
 		}
 	}
 	g := newGrid(c, rungs, p.style.columns())
+	g.search = outcomes[0].Search
 	p.line(g.headings()...)
 	for _, r := range rungs {
 		p.rung(g, r)
@@ -74,9 +75,10 @@ func (p *page) ladder(outcomes []*probes.Outcome) {
 	p.legend(g, outcomes)
 }
 
-func holdWords(o *probes.Outcome) string {
-	if o.Search {
-		return "search"
+// idleAge is the age that a rung stands for: its hold, or where a search ended.
+func idleAge(o *probes.Outcome) string {
+	if o.Search && o.Close != nil {
+		return age(o.Close.Age)
 	}
 	return age(o.Hold)
 }
@@ -115,7 +117,7 @@ func reuseCell(o *probes.Outcome) span {
 	}
 	if a := attempt(o, probes.ConnectionFresh); a != nil && !a.OK() {
 		cell := attemptCell(a, o.Verdict)
-		cell.text = "opening: " + cell.text
+		cell.text = "warm-up: " + cell.text
 		return cell
 	}
 	return span{inkFaint, "-"}
@@ -142,6 +144,7 @@ type grid struct {
 	chart
 	verdict, hold, idle, reuse int
 	stacked                    bool // too narrow for one line a rung
+	search                     bool // a hold ends at its first close
 }
 
 const (
@@ -183,7 +186,11 @@ func (g grid) tail(idle, reuse, control span) []span {
 func (g grid) headings() []span {
 	end := age(g.scale)
 	axis := "0" + strings.Repeat(" ", max(1, g.cells-1-len(end))) + end
-	spans := append(g.head(plain(""), span{inkFaint, "hold"}), span{inkFaint, axis}.padded(g.cells))
+	hold := "hold"
+	if g.search {
+		hold = "up to"
+	}
+	spans := append(g.head(plain(""), span{inkFaint, hold}), span{inkFaint, axis}.padded(g.cells))
 	if g.stacked {
 		return spans
 	}
@@ -197,9 +204,12 @@ func (p *page) rung(g grid, r rung) {
 		return
 	}
 	p.line(spans...)
-	words := r.idle.text + ", reuse " + r.reuse.text
+	words := r.idle.text
+	if r.reuse.text != "-" {
+		words += ", reuse: " + r.reuse.text
+	}
 	if attempt(r.outcome, probes.ConnectionControl) != nil {
-		words += ", control " + r.control.text
+		words += ", control: " + r.control.text
 	}
 	p.hang([]span{plain(margin + strings.Repeat(" ", g.verdict) + gutter)}, plain(words))
 }

@@ -31,7 +31,7 @@ func notHeld(v probeView) string {
 		}
 	}
 	if a := attempt(o, probes.ConnectionFresh); a != nil && !a.OK() {
-		return fmt.Sprintf("nothing was held, the opening request failed: %s", result(a))
+		return fmt.Sprintf("nothing was held, the warm-up failed: %s", result(a))
 	}
 	if o.Message != "" {
 		return o.Message
@@ -49,9 +49,9 @@ func measured(r probes.IdleResult) string {
 			text += "; " + age(r.Survived) + " still worked"
 		}
 	case r.Died > 0 && r.Survived > 0:
-		text = "idle connections die " + diedHow(r.How) + "between " + age(r.Survived) + " and " + age(r.Died)
+		text = "idle connections die" + diedHow(r.How) + " between " + age(r.Survived) + " and " + age(r.Died)
 	case r.Died > 0:
-		text = "idle connections die " + diedHow(r.How) + "within " + age(r.Died)
+		text = "idle connections die" + diedHow(r.How) + " within " + age(r.Died)
 	case r.Survived > 0:
 		text = "idle connections live for " + age(r.Survived) + " at least"
 	default:
@@ -72,14 +72,14 @@ func closedHow(h probes.HowClosed) string {
 
 func diedHow(h probes.HowClosed) string {
 	if h == probes.HowSilent {
-		return "in silence "
+		return " in silence"
 	}
-	return ""
+	return closedHow(h)
 }
 
-// at names rungs: "at 1.5 s (fail) and 2.5 s (degraded)". The verdicts are
-// said only where they differ.
-func at(outcomes []*probes.Outcome) string {
+// ages names rungs: "1.5 s (fail) and 2.5 s (degraded)". The verdicts are said
+// only where they differ.
+func ages(outcomes []*probes.Outcome) string {
 	mixed := false
 	for _, o := range outcomes {
 		mixed = mixed || o.Verdict != outcomes[0].Verdict
@@ -87,7 +87,7 @@ func at(outcomes []*probes.Outcome) string {
 	var names []string
 	var seen = map[string]bool{}
 	for _, o := range outcomes {
-		name := holdWords(o)
+		name := idleAge(o)
 		if mixed {
 			name += " (" + string(o.Verdict) + ")"
 		}
@@ -102,7 +102,8 @@ func at(outcomes []*probes.Outcome) string {
 // fasterThanARoundTrip is the incident's clue: a failure that took less than
 // the way to the peer and back was not the peer's answer to this request.
 func fasterThanARoundTrip(a *probes.Attempt) bool {
-	return a.Reason.Closed() && a.Elapsed > 0 && a.RTT > 0 && a.Elapsed < a.RTT
+	acked := a.RequestBytesAcked != nil && *a.RequestBytesAcked > 0
+	return a.Reason.Closed() && !acked && a.Elapsed > 0 && a.RTT > 0 && a.Elapsed < a.RTT
 }
 
 // wire says what the deciding attempt showed, with the evidence beside it.
@@ -111,7 +112,7 @@ func wire(a *probes.Attempt) string {
 	switch {
 	case a.Elapsed <= 0:
 	case a.Status != 0:
-		text += "; answered " + fmt.Sprint(a.Status) + " after " + latency(a.Elapsed)
+		text += fmt.Sprintf("; status %d after %s", a.Status, latency(a.Elapsed))
 	default:
 		text += "; it failed after " + latency(a.Elapsed)
 	}

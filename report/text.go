@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -97,25 +98,33 @@ func exchange(o *probes.Outcome) string {
 	}
 	var tries []string
 	for i := range o.Attempts {
-		tries = append(tries, strings.TrimSpace(o.Attempts[i].Method+" "+result(&o.Attempts[i])))
+		tries = append(tries, method(&o.Attempts[i])+result(&o.Attempts[i]))
 	}
 	text := strings.Join(tries, ", then ")
 	if ph := phases(o.Attempts[len(o.Attempts)-1].Phases); ph != "" {
-		text += "  (" + ph + ")"
+		text += " (" + ph + ")"
 	}
 	return text
+}
+
+// method is said only where it is not the usual one.
+func method(a *probes.Attempt) string {
+	if a.Method == "" || a.Method == http.MethodGet {
+		return ""
+	}
+	return a.Method + " "
 }
 
 // result is an attempt in a few words: 200 in 134 ms, idle_fin in 0.3 ms.
 func result(a *probes.Attempt) string {
 	var parts []string
-	if a.Status != 0 {
+	switch {
+	case a.Status != 0 && a.OK():
 		parts = append(parts, fmt.Sprint(a.Status))
-	}
-	if !a.OK() {
+	case a.Status != 0:
+		parts = append(parts, fmt.Sprintf("%d (%s)", a.Status, a.Reason))
+	default:
 		parts = append(parts, string(a.Reason))
-	} else if a.Status == 0 {
-		parts = append(parts, "ok")
 	}
 	if a.Elapsed > 0 {
 		parts = append(parts, "in "+latency(a.Elapsed))
@@ -123,6 +132,7 @@ func result(a *probes.Attempt) string {
 	return strings.Join(parts, " ")
 }
 
+// phases lists those that ran, all in milliseconds so that they compare.
 func phases(ph probes.Phases) string {
 	var parts []string
 	for _, f := range []struct {
@@ -130,8 +140,11 @@ func phases(ph probes.Phases) string {
 		took time.Duration
 	}{{"dns", ph.DNS}, {"connect", ph.Connect}, {"tls", ph.TLS}, {"wait", ph.Wait}, {"transfer", ph.Transfer}} {
 		if f.took > 0 {
-			parts = append(parts, strings.ReplaceAll(f.name+" "+latency(f.took), " ", unbroken))
+			parts = append(parts, f.name+unbroken+strings.TrimSuffix(millis(f.took), " ms"))
 		}
 	}
-	return strings.Join(parts, ", ")
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, ", ") + unbroken + "ms"
 }

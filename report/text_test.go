@@ -40,7 +40,7 @@ func golden(t *testing.T, name string, got []byte) {
 func runs() map[string]probes.Run {
 	return map[string]probes.Run{
 		"pass": allPass(), "incident": incident(), "silent_drop": silentDrop(), "service_down": serviceDown(),
-		"incomplete": incomplete(), "problems": withProblems(),
+		"incomplete": incomplete(), "problems": withProblems(), "mixed": mixed(),
 	}
 }
 
@@ -68,9 +68,24 @@ func TestTextGolden(t *testing.T) {
 
 func TestIdleGolden(t *testing.T) {
 	run, clients := search()
-	var b bytes.Buffer
-	if err := Idle(&b, run, clients, Style{}); err != nil {
-		t.Fatal(err)
+	for name, tt := range map[string]struct {
+		run     probes.Run
+		clients []probes.ClientOutcome
+	}{
+		"idle": {run, clients}, "idle_survived": {survivedSearch(), nil}, "idle_unreachable": {unreachableSearch(), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := Idle(&b, tt.run, tt.clients, Style{}); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+".txt", b.Bytes())
+		})
 	}
-	golden(t, "idle.txt", b.Bytes())
+}
+
+func unreachableSearch() probes.Run {
+	run := serviceDown()
+	run.Outcomes = run.Outcomes[1:3]
+	return run
 }

@@ -84,19 +84,19 @@ func answerWords(r probes.Reason) string {
 	case probes.ReasonProxyUpstreamReset:
 		return "a proxy answered that its own connection to the API broke"
 	case probes.ReasonRateLimited:
-		return "answered 429: too many requests"
+		return "the answer is 429: too many requests"
 	case probes.ReasonUnavailable:
-		return "answered that the service is not available"
+		return "the answer says that the service is not available"
 	case probes.ReasonUnauthorized:
-		return "answered that the credentials are not good"
+		return "the answer refuses the credentials"
 	case probes.ReasonRedirected:
-		return "answered with a redirect, which was not followed"
+		return "the answer is a redirect, which was not followed"
 	case probes.ReasonStatus:
-		return "answered with another status than expected"
+		return "the answer has another status than expected"
 	case probes.ReasonSlow:
-		return "answered later than expected"
+		return "the answer came later than expected"
 	case probes.ReasonExpectation:
-		return "answered with something other than expected"
+		return "the answer is not as expected"
 	default:
 		return ""
 	}

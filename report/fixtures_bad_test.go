@@ -1,0 +1,209 @@
+package report
+
+import (
+	"time"
+
+	"perch.example/probes"
+)
+
+// silentDrop is a NAT that forgets between 30 and 61 s.
+func silentDrop() probes.Run {
+	run := baseRun(126500 * ms)
+	run.Outcomes = []probes.Outcome{rungOK(30 * time.Second), dropped(61 * time.Second), dropped(2 * time.Minute)}
+	for i := range run.Outcomes {
+		run.Outcomes[i].KeepAlive = time.Minute
+	}
+	run.Idle = []probes.IdleResult{{
+		Target: "stock-api", Probe: "calendar-idle", Survived: 30 * time.Second, Died: 61 * time.Second, How: probes.HowSilent,
+	}}
+	run.Budget = []probes.BudgetUse{{Target: "stock-api", LimitPerSecond: 2, Requests: 8, PeakPerSecond: 2}}
+	return run
+}
+
+func dropped(hold time.Duration) probes.Outcome {
+	o := rungOK(hold)
+	o.Verdict, o.Reason, o.Diagnosis, o.Family = probes.VerdictFail, probes.ReasonBlackhole, probes.DiagnosisSilentDrop, probes.FamilyConnection
+	o.Message = "the connection was dead without a word after " + age(hold) + " idle: nothing acknowledged the request in 5 s; a fresh one worked"
+	o.Attempts = []probes.Attempt{warm(), reuse(probes.ReasonBlackhole, 0, 5*time.Second, hold), control(200, 129*ms)}
+	acked := int64(0)
+	o.Attempts[1].RequestBytesAcked = &acked
+	o.Retry = probes.RetryOutcome{Result: probes.RetryRecovered, Application: probes.CoverUnknown}
+	o.Hypotheses = []probes.Hypothesis{
+		{ID: probes.HypothesisAPIDown, Ruled: probes.RuledOut, Evidence: "a fresh connection 1 ms later answered 200 in 129 ms"},
+		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledIn, Evidence: "nothing acknowledged the 231 bytes sent, for 5 s"},
+		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "perch itself was delayed by at most 0.1 ms"},
+		{ID: probes.HypothesisStalePool, Ruled: probes.RuledIn, Evidence: "it ended at " + age(hold) + " idle, and a fresh connection worked"},
+		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429; perch sent 8 requests, at most 2 in a second of the 2 it may send"},
+		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOpen, Evidence: "no client is declared"},
+	}
+	o.Advice = []string{
+		"Send TCP keep-alive more often than every 61 s, or keep the longest idle time below it. The real bound lies between 30 s, which worked, and 61 s.",
+		"Looking at the connection before use does not help: nothing was sent when it was forgotten.",
+		"Repeat only what is idempotent: where only the acknowledgements were lost, the request has been executed.",
+	}
+	return o
+}
+
+// serviceDown refuses every connection, for both kinds of probe.
+func serviceDown() probes.Run {
+	run := baseRun(1200 * ms)
+	refused := func(number int) probes.Attempt {
+		a := try(number, probes.ConnectionFresh, probes.ReasonRefused, 0, 300*us)
+		a.RequestBytes, a.RequestBytesAcked, a.RTT, a.Started = 0, nil, 0, time.Time{}
+		a.Phases = probes.Phases{DNS: 2 * ms, Connect: 300 * us}
+		a.Detail = "dial tcp 192.0.2.10:443: connect: connection refused"
+		return a
+	}
+	down := httpOK("stock-api", "calendar", 0)
+	down.Verdict, down.Reason, down.Diagnosis, down.Family = probes.VerdictFail, probes.ReasonRefused, probes.DiagnosisUnreachable, probes.FamilyReachability
+	down.Message = "a fresh connection failed after 0.3 ms: the connection was refused (dial tcp 192.0.2.10:443: connect: connection refused); a second one failed too: the connection was refused"
+	down.Attempts = []probes.Attempt{refused(1), refused(2)}
+	down.Retry.Result = probes.RetryFailed
+	down.Hypotheses = []probes.Hypothesis{
+		{ID: probes.HypothesisAPIDown, Ruled: probes.RuledIn, Evidence: "two fresh connections failed: the connection was refused, then the connection was refused"},
+		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOpen, Evidence: "no request byte was sent"},
+		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "perch itself was delayed by at most 0.1 ms"},
+		{ID: probes.HypothesisStalePool, Ruled: probes.RuledOut, Evidence: "a fresh connection failed too: the connection was refused"},
+		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429; perch sent 0 requests, at most 0 in a second of the 2 it may send"},
+		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOpen, Evidence: "no client is declared"},
+	}
+	down.Advice = []string{"It is not the connection pool: a fresh connection failed as well. Stop looking there, and ask the API's owner or whoever runs the path."}
+	run.Outcomes = []probes.Outcome{down}
+	for _, hold := range []time.Duration{30 * time.Second, 61 * time.Second} {
+		o := down
+		o.Probe, o.Kind, o.Hold, o.Attempts = "calendar-idle", probes.KindIdle, hold, []probes.Attempt{refused(1)}
+		o.Message = "the warm-up on a fresh connection failed after 0.3 ms: the connection was refused (dial tcp 192.0.2.10:443: connect: connection refused)"
+		o.Retry.Result = probes.RetryNotTried
+		run.Outcomes = append(run.Outcomes, o)
+	}
+	run.Outcomes = append(run.Outcomes, httpOK("price-api", "quote", 148*ms))
+	run.Budget = []probes.BudgetUse{
+		{Target: "stock-api", LimitPerSecond: 2}, {Target: "price-api", LimitPerSecond: 1, Requests: 1, PeakPerSecond: 1},
+	}
+	return run
+}
+
+// incomplete is cut by its deadline while two rungs are held.
+func incomplete() probes.Run {
+	run := baseRun(40 * time.Second)
+	run.CutShort = "the deadline of 40 s passed"
+	run.Outcomes = []probes.Outcome{httpOK("stock-api", "calendar", 131*ms), rungOK(30 * time.Second)}
+	for _, hold := range []time.Duration{61 * time.Second, 2 * time.Minute} {
+		o := rungOK(hold)
+		o.Verdict, o.Reason, o.Family = probes.VerdictIncomplete, probes.ReasonCanceled, probes.FamilyOwn
+		o.Message = "not judged: the run was cut short (the deadline of 40 s passed)"
+		o.Attempts = []probes.Attempt{warm()}
+		o.Retry = probes.RetryOutcome{Result: probes.RetryNotTried}
+		for _, id := range hypothesisIDs() {
+			o.Hypotheses = append(o.Hypotheses, probes.Hypothesis{
+				ID: id, Ruled: probes.RuledOpen, Evidence: "the step did not run whole: nothing was measured",
+			})
+		}
+		run.Outcomes = append(run.Outcomes, o)
+	}
+	run.Idle = []probes.IdleResult{{Target: "stock-api", Probe: "calendar-idle", Survived: 30 * time.Second}}
+	run.Budget = []probes.BudgetUse{{Target: "stock-api", LimitPerSecond: 2, Requests: 5, PeakPerSecond: 2}}
+	return run
+}
+
+func hypothesisIDs() []probes.HypothesisID {
+	return []probes.HypothesisID{
+		probes.HypothesisAPIDown, probes.HypothesisPathBlocks, probes.HypothesisOwnPod,
+		probes.HypothesisStalePool, probes.HypothesisRateLimit, probes.HypothesisRetryGap,
+	}
+}
+
+// withProblems passes, but perch could not do all of its own part.
+func withProblems() probes.Run {
+	run := baseRun(700 * ms)
+	skipped := probes.Outcome{
+		Target: "price-api", Probe: "quote", Kind: probes.KindHTTP, Verdict: probes.VerdictSkipped, Reason: probes.ReasonSkipped,
+		Message: "not judged: it was not tried (the API asked to wait 2 min)", Family: probes.FamilyOwn,
+	}
+	run.Outcomes = []probes.Outcome{httpOK("stock-api", "calendar", 131*ms), skipped}
+	run.NotDue = []string{"stock-api/calendar-idle"}
+	run.Budget = []probes.BudgetUse{
+		{Target: "stock-api", LimitPerSecond: 2, Requests: 1, PeakPerSecond: 1, Waited: 40 * ms},
+		{Target: "price-api", LimitPerSecond: 1, Denied: 2},
+	}
+	run.Problems = []probes.Problem{
+		{Part: probes.PartPush, Text: "pushing to the Pushgateway: status 503, want 200"},
+		{Part: probes.PartNotices, Text: "sending to Slack: no answer in 5 s; it will be sent again in the next run"},
+	}
+	run.Delays = []time.Duration{ms, 84 * ms, 2 * ms}
+	return run
+}
+
+// mixed has two ways to fail in one target: an answer that changed, on two
+// probes, and a certificate that ends soon.
+func mixed() probes.Run {
+	run := baseRun(900 * ms)
+	bad := func(probe, detail string) probes.Outcome {
+		o := httpOK("stock-api", probe, 131*ms)
+		o.Verdict, o.Reason, o.Diagnosis, o.Family = probes.VerdictFail, probes.ReasonExpectation, probes.DiagnosisContract, probes.FamilyContract
+		o.Attempts[0].Reason, o.Attempts[0].Detail = probes.ReasonExpectation, detail
+		o.Message = "a fresh connection failed after 131 ms: the answer was not as expected (" + detail + ")"
+		o.Hypotheses = []probes.Hypothesis{
+			{ID: probes.HypothesisAPIDown, Ruled: probes.RuledOut, Evidence: "it answered 200 in 131 ms"},
+			{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOut, Evidence: "the peer answered 200 in 131 ms"},
+			{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "perch itself was delayed by at most 0.1 ms"},
+			{ID: probes.HypothesisStalePool, Ruled: probes.RuledOut, Evidence: "a fresh connection failed too: the answer was not as expected"},
+			{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429; perch sent 3 requests, at most 2 in a second of the 2 it may send"},
+			{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOpen, Evidence: "no client is declared"},
+		}
+		o.Advice = []string{"Compare the answer with the probe's expectations: the API answers, but not what was agreed."}
+		return o
+	}
+	old := httpOK("stock-api", "login", 128*ms)
+	old.Verdict, old.Diagnosis, old.Family = probes.VerdictDegraded, probes.DiagnosisCertificate, probes.FamilyCertificate
+	old.Message = "answered 200 in 128 ms, but the certificate expires in 12 days (2026-03-14 00:00 UTC)"
+	old.Advice = []string{"Have the API's owner renew the certificate, or give perch and the application the right CA (tls.ca_file)."}
+	retried := httpOK("price-api", "quote", 148*ms)
+	retried.Verdict, retried.Reason, retried.Diagnosis, retried.Family = probes.VerdictDegraded, probes.ReasonReset, probes.DiagnosisUnstable, probes.FamilyReachability
+	retried.Message = "a fresh connection failed after 21 ms: the connection was reset without an answer; another one 0.2 s later answered 200 in 148 ms"
+	retried.Attempts = []probes.Attempt{try(1, probes.ConnectionFresh, probes.ReasonReset, 0, 21*ms), retried.Attempts[0]}
+	retried.Retry.Result = probes.RetryRecovered
+	run.Outcomes = []probes.Outcome{
+		bad("calendar", "size(json.days) == 2: got 1"), old, bad("stores", "json.stores[0].name: no such key"), retried,
+	}
+	return run
+}
+
+// search is what `perch idle` hands over: three connections, each held to its
+// first close.
+func search() (probes.Run, []probes.ClientOutcome) {
+	run := baseRun(3400 * ms)
+	run.Name, run.Vantage = "idle", ""
+	for i, closed := range []time.Duration{3000 * ms, 3001 * ms, 2998 * ms} {
+		o := closedRung(closed, closed)
+		o.Target, o.Probe, o.Verdict, o.Search = "api-partner-example", "idle", probes.VerdictPass, true
+		o.Hold = []time.Duration{40 * time.Second, 2 * time.Minute, 6 * time.Minute}[i]
+		o.KeepAlive, o.Diagnosis, o.Family, o.Hypotheses, o.Advice, o.Notice = 0, "", "", nil, nil, probes.NoticeInfo{}
+		run.Outcomes = append(run.Outcomes, o)
+	}
+	run.Idle = []probes.IdleResult{{
+		Target: "api-partner-example", Probe: "idle", Died: 2998 * ms, Measured: 3000 * ms, Advertised: 2 * time.Second, How: probes.HowFIN,
+	}}
+	run.Budget = []probes.BudgetUse{{Target: "api-partner-example", LimitPerSecond: 1, Requests: 9, PeakPerSecond: 1}}
+	open := &probes.Band{From: 2890 * ms, Open: true}
+	return run, []probes.ClientOutcome{
+		{Kind: "apache-httpclient-4.5"},
+		{Kind: "go-net-http"},
+		{Kind: "node-http", Band: open, Experiences: "emits ECONNRESET: socket hang up"},
+		{Kind: "python-requests", Band: open, Experiences: "raises requests.exceptions.ConnectionError: ('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))"},
+		{Kind: "unheard-of", Band: open},
+	}
+}
+
+// survivedSearch is `perch idle` on a path that closed nothing.
+func survivedSearch() probes.Run {
+	run := baseRun(370 * time.Second)
+	run.Name, run.Vantage = "idle", ""
+	for _, hold := range []time.Duration{40 * time.Second, 2 * time.Minute, 6 * time.Minute} {
+		o := rungOK(hold)
+		o.Target, o.Probe, o.Search = "api-partner-example", "idle", true
+		run.Outcomes = append(run.Outcomes, o)
+	}
+	run.Idle = []probes.IdleResult{{Target: "api-partner-example", Probe: "idle", Survived: 6 * time.Minute}}
+	return run
+}
