@@ -87,14 +87,18 @@ func (j *judgement) endText() string {
 	case j.facts.Reason == probes.ReasonNoResponse:
 		return fmt.Sprintf("the connection took the request after %s idle and gave no answer in %s", human(r.reuseAge()), took)
 	case c == nil:
-		return fmt.Sprintf("the reuse after %s idle%s failed in %s: %s", human(r.reuseAge()), j.against(), took, failure(*j.at))
+		against := j.against("at the expected ")
+		if against != "" {
+			against += ","
+		}
+		return fmt.Sprintf("the reuse after %s idle%s failed in %s: %s", human(r.reuseAge()), against, took, failure(*j.at))
 	}
 	met := "with nothing answered"
 	if j.at.ResponseBytes > 0 {
 		met = fmt.Sprintf("after %d bytes", j.at.ResponseBytes)
 	}
 	return fmt.Sprintf("the connection was %s after %s idle%s; reuse at %s failed in %s %s",
-		j.doer(c.How), human(c.Age), j.against(), human(r.reuseAge()), took, met)
+		j.doer(c.How), human(c.Age), j.against("as expected: "), human(r.reuseAge()), took, met)
 }
 
 // doer says who ended the connection, and how.
@@ -118,8 +122,9 @@ func (j *judgement) doer(how probes.HowClosed) string {
 	return "closed by " + by
 }
 
-// against compares the end's age with keep_alive.
-func (j *judgement) against() string {
+// against compares the end's age with keep_alive; near says that they are the
+// same.
+func (j *judgement) against(near string) string {
 	want := j.l.in.Spec.KeepAlive
 	if want <= 0 {
 		return ""
@@ -128,7 +133,7 @@ func (j *judgement) against() string {
 	case AgeEarly:
 		return ", before the expected " + human(want)
 	case AgeWithin:
-		return ", as expected (" + human(want) + ")"
+		return ", " + near + human(want)
 	case AgeLonger:
 		return ", after the expected " + human(want)
 	}

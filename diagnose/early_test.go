@@ -1,0 +1,154 @@
+package diagnose
+
+import (
+	"maps"
+	"net/netip"
+	"testing"
+	"time"
+
+	"perch.example/probes"
+)
+
+// TestEarly is about a rung of 30 s that the peer closed at 20 s, where 60 s
+// were expected, beside other rungs and another run.
+func TestEarly(t *testing.T) {
+	const s = time.Second
+	early := func() *build { return rungAt(0, 30*s, probes.ReasonIdleFIN).closed(20*s, probes.HowFIN) }
+	closedAt := early().o.Close.At
+	// together is another rung that is closed `later` than the first, at that age.
+	together := func(later, age time.Duration) *build {
+		b := rungAt(0, 45*s, probes.ReasonIdleFIN).closed(age, probes.HowFIN)
+		b.o.Close.At = closedAt.Add(later)
+		return b
+	}
+	elsewhere := rungAt(5*s, 59*s, probes.ReasonOK).reuse(func(a *probes.Attempt) {
+		a.Remote = netip.MustParseAddrPort("192.0.2.8:443")
+	})
+	tests := []struct {
+		name    string
+		others  []*build
+		last    map[time.Duration]time.Duration
+		verdict probes.Verdict
+		diag    probes.Diagnosis
+	}{
+		{"a: a longer one worked", []*build{rungAt(5*s, 59*s, probes.ReasonOK)}, nil, "degraded", "undeclared_close"},
+		{"a: not when it is longer by less than tol", []*build{rungAt(5*s, 20900*time.Millisecond, probes.ReasonOK)}, nil, "degraded", "early_close"},
+		{"a: not on another address", []*build{elsewhere}, nil, "degraded", "early_close"},
+		{"a before b and c", []*build{rungAt(5*s, 59*s, probes.ReasonOK), together(0, 15*s), together(5*s, 20*s)}, nil, "degraded", "undeclared_close"},
+		{"b: one moment, other ages", []*build{together(time.Second, 15*s)}, nil, "degraded", "mass_close"},
+		{"b: not at the same age", []*build{together(500*time.Millisecond, 20500*time.Millisecond)}, nil, "degraded", "early_close"},
+		{"b: not at another moment", []*build{together(1001*time.Millisecond, 15*s)}, nil, "degraded", "early_close"},
+		{"b before c", []*build{together(0, 15*s), together(9*s, 20*s)}, nil, "degraded", "mass_close"},
+		{"c: the same age at another moment", []*build{together(5*s, 20900*time.Millisecond)}, nil, "fail", "early_close"},
+		{"c: not at another age", []*build{together(5*s, 21100*time.Millisecond)}, nil, "degraded", "early_close"},
+		{"c: early in the last run too", []*build{rungAt(5*s, 10*s, probes.ReasonOK)}, map[time.Duration]time.Duration{30 * s: 12 * s}, "fail", "early_close"},
+		{"c: another hold, the same age in the last run", []*build{rungAt(5*s, 10*s, probes.ReasonOK)}, map[time.Duration]time.Duration{45 * s: 20 * s}, "fail", "early_close"},
+		{"d: the only rung", nil, nil, "fail", "early_close"},
+		{"e: a first sighting", []*build{rungAt(5*s, 10*s, probes.ReasonOK)}, nil, "degraded", "early_close"},
+		{"e: another hold early in the last run", []*build{rungAt(5*s, 10*s, probes.ReasonOK)}, map[time.Duration]time.Duration{45 * s: 40 * s}, "degraded", "early_close"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in := idleInput(time.Minute, append([]*build{early()}, tt.others...)...)
+			in.Last.EarlyCloses = tt.last
+			for _, o := range Judge(in) {
+				if o.Hold != 30*s {
+					continue
+				}
+				if o.Verdict != tt.verdict || o.Diagnosis != tt.diag {
+					t.Errorf("%s %s, want %s %s", o.Verdict, o.Diagnosis, tt.verdict, tt.diag)
+				}
+			}
+		})
+	}
+}
+
+// TestTolerance walks the columns around keep_alive.
+func TestTolerance(t *testing.T) {
+	const ms = time.Millisecond
+	for age, want := range map[time.Duration]time.Duration{
+		time.Second: 100 * ms, 2 * time.Second: 100 * ms, 10 * time.Second: 500 * ms,
+		20 * time.Second: time.Second, time.Hour: time.Second,
+	} {
+		if got := tolerance(age); got != want {
+			t.Errorf("tolerance of %s is %s, want %s", age, got, want)
+		}
+	}
+	tests := []struct {
+		closed  time.Duration
+		reason  probes.Reason
+		verdict probes.Verdict
+	}{
+		{58999 * ms, "idle_fin", "fail"}, {59000 * ms, "idle_fin", "pass"}, {60000 * ms, "idle_fin", "pass"},
+		{61000 * ms, "idle_fin", "pass"}, {61001 * ms, "idle_fin", "pass"},
+		{58999 * ms, "idle_rst", "fail"}, {59000 * ms, "idle_rst", "degraded"}, {70000 * ms, "idle_rst", "degraded"},
+		{58999 * ms, "eof", "fail"}, {60000 * ms, "eof", "degraded"},
+		{58999 * ms, "unavailable", "fail"}, {60000 * ms, "unavailable", "degraded"},
+		{58999 * ms, "blackhole", "fail"}, {70000 * ms, "blackhole", "fail"},
+	}
+	for _, tt := range tests {
+		rung := rungAt(0, 120*time.Second, tt.reason).closed(tt.closed, probes.HowFIN)
+		if o := judgeOne(t, idleInput(time.Minute, rung), 0); o.Verdict != tt.verdict {
+			t.Errorf("%s closed at %s: %s, want %s", tt.reason, tt.closed, o.Verdict, tt.verdict)
+		}
+		// Without a close that was seen, the age of the reuse counts.
+		blind := rungAt(0, tt.closed, tt.reason)
+		if o := judgeOne(t, idleInput(time.Minute, blind), 0); o.Verdict != tt.verdict {
+			t.Errorf("%s, reused at %s: %s, want %s", tt.reason, tt.closed, o.Verdict, tt.verdict)
+		}
+	}
+}
+
+func TestInstantClose(t *testing.T) {
+	const ms = time.Millisecond
+	tests := []struct {
+		age       time.Duration
+		keepAlive time.Duration
+		verdict   probes.Verdict
+		diag      probes.Diagnosis
+	}{
+		{100 * ms, 0, "degraded", "undeclared_close"},
+		{101 * ms, 0, "pass", ""},
+		{100 * ms, time.Minute, "fail", "undeclared_close"}, // the only rung
+		{100 * ms, 50 * ms, "degraded", "undeclared_close"},
+	}
+	for _, tt := range tests {
+		in := idleInput(tt.keepAlive, rungAt(0, time.Second, probes.ReasonIdleFIN).closed(tt.age, probes.HowFIN))
+		o := judgeOne(t, in, 0)
+		if o.Verdict != tt.verdict || o.Diagnosis != tt.diag {
+			t.Errorf("closed after %s, keep_alive %s: %s %q, want %s %q", tt.age, tt.keepAlive, o.Verdict, o.Diagnosis, tt.verdict, tt.diag)
+		}
+		// A client that would throw does not make it worse: idleness is not the cause.
+		in.Spec.Client = incidentClient()
+		if o := judgeOne(t, in, 0); tt.diag != "" && o.Verdict != tt.verdict {
+			t.Errorf("closed after %s with a client: %s, want %s", tt.age, o.Verdict, tt.verdict)
+		}
+	}
+}
+
+func TestEarlyCloses(t *testing.T) {
+	const s = time.Second
+	mass := rungAt(0, 45*s, probes.ReasonIdleFIN).closed(15*s, probes.HowFIN)
+	massToo := rungAt(0, 50*s, probes.ReasonIdleFIN).closed(25*s, probes.HowFIN)
+	massToo.o.Close.At = mass.o.Close.At
+	tests := []struct {
+		name  string
+		rungs []*build
+		want  map[time.Duration]time.Duration
+	}{
+		{"worked", []*build{rungAt(0, 30*s, "ok")}, nil},
+		{"early", []*build{rungAt(0, 30*s, "idle_fin").closed(20*s, "fin")}, map[time.Duration]time.Duration{30 * s: 20 * s}},
+		{"early, not seen", []*build{rungAt(0, 30*s, "eof")}, map[time.Duration]time.Duration{30 * s: 30 * s}},
+		{"in time", []*build{rungAt(0, 61*s, "idle_fin").closed(60*s, "fin")}, nil},
+		{"control failed", []*build{rungAt(0, 30*s, "idle_fin").closed(20*s, "fin").control("refused")}, nil},
+		{"mass close", []*build{mass, massToo}, nil},
+		{"twice one hold", []*build{
+			rungAt(0, 30*s, "idle_fin").closed(20*s, "fin"), rungAt(5*s, 30*s, "idle_fin").closed(19*s, "fin"),
+		}, map[time.Duration]time.Duration{30 * s: 19 * s}},
+	}
+	for _, tt := range tests {
+		if got := EarlyCloses(idleInput(time.Minute, tt.rungs...)); !maps.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}

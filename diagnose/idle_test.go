@@ -1,0 +1,64 @@
+package diagnose
+
+import (
+	"testing"
+	"time"
+
+	"perch.example/probes"
+)
+
+func TestIdle(t *testing.T) {
+	const s = time.Second
+	closed := func(after, hold, age time.Duration) *build {
+		return rungAt(after, hold, probes.ReasonIdleFIN).closed(age, probes.HowFIN)
+	}
+	advertised := rungAt(0, 4*s, probes.ReasonOK)
+	advertised.o.Attempts[0].Advertised = 5 * s
+	cut := closed(0, 30*s, 3*s)
+	cut.o.Cut = probes.CutCanceled
+	tests := []struct {
+		name  string
+		rungs []*build
+		want  probes.IdleResult
+	}{
+		{"nothing", nil, probes.IdleResult{}},
+		{"all worked", []*build{rungAt(0, 30*s, "ok"), rungAt(5*s, 59*s, "ok")}, probes.IdleResult{Survived: 59 * s}},
+		{
+			"a ladder", []*build{rungAt(0, 30*s, "ok"), closed(5*s, 61*s, 60*s), closed(10*s, 120*s, 60010*time.Millisecond)},
+			probes.IdleResult{Survived: 30 * s, Died: 61 * s, Measured: 60010 * time.Millisecond, How: "fin"},
+		},
+		{"advertised", []*build{advertised}, probes.IdleResult{Survived: 4 * s, Advertised: 5 * s}},
+		{
+			"silence", []*build{rungAt(0, 30*s, "ok"), rungAt(5*s, 400*s, "blackhole")},
+			probes.IdleResult{Survived: 30 * s, Died: 400 * s, How: "silent"},
+		},
+		{"the service is down", []*build{rungAt(0, 30*s, "eof").control("refused")}, probes.IdleResult{}},
+		{"slow is alive", []*build{rungAt(0, 30*s, "slow")}, probes.IdleResult{Survived: 30 * s}},
+		{"cut short", []*build{cut}, probes.IdleResult{}},
+		{
+			"one that another outlived is not the measurement",
+			[]*build{closed(0, 30*s, 3*s), rungAt(5*s, 59*s, "ok"), closed(10*s, 120*s, 60*s)},
+			probes.IdleResult{Survived: 59 * s, Died: 30 * s, Measured: 60 * s, How: "fin"},
+		},
+	}
+	for _, tt := range tests {
+		in := idleInput(0, tt.rungs...)
+		tt.want.Target, tt.want.Probe = "stock-api", "calendar-idle"
+		if got := Idle(in.Spec, in.Observations); got != tt.want {
+			t.Errorf("%s:\n %+v, want\n %+v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestHowWithoutAClose(t *testing.T) {
+	want := map[probes.Reason]probes.HowClosed{
+		"idle_fin": "fin", "eof": "fin", "crossed_close": "fin", "idle_rst": "rst", "reset": "rst",
+		"idle_bytes": "bytes", "idle_close_notify": "close_notify", "idle_goaway": "goaway", "blackhole": "silent",
+	}
+	for reason, how := range want {
+		in := idleInput(0, rungAt(0, time.Second, reason))
+		if got := Idle(in.Spec, in.Observations).How; got != how {
+			t.Errorf("%s: how %q, want %q", reason, got, how)
+		}
+	}
+}

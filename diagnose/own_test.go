@@ -1,0 +1,75 @@
+package diagnose
+
+import (
+	"testing"
+	"time"
+
+	"perch.example/probes"
+)
+
+func TestOwnPod(t *testing.T) {
+	const ms = time.Millisecond
+	delay := func(d, took time.Duration) func(*probes.Attempt) {
+		return func(a *probes.Attempt) { a.Delay, a.Elapsed = d, took }
+	}
+	tests := []struct {
+		name  string
+		rung  *build
+		own   bool
+		ruled probes.Ruling
+	}{
+		{"silence as long as our delay", rungAt(0, 30*time.Second, "no_response").reuse(delay(5*time.Second, 5*time.Second)), true, "in"},
+		{"silence far longer than our delay", rungAt(0, 30*time.Second, "no_response").reuse(delay(10*ms, 5*time.Second)), false, "out"},
+		{"silence, our delay more than half of it", rungAt(0, 30*time.Second, "no_response").reuse(delay(3*time.Second, 5*time.Second)), false, "open"},
+		{
+			"a FIN before our write, a tiny delay that is longer than the failure",
+			rungAt(0, 30*time.Second, "idle_fin").closed(20*time.Second, "fin").reuse(delay(ms, 200*time.Microsecond)), false, "out",
+		},
+		{
+			"a FIN before our write, a long delay, but the close came before the reuse was due",
+			rungAt(0, 30*time.Second, "idle_fin").closed(20*time.Second, "fin").reuse(delay(time.Second, 200*time.Microsecond)), false, "open",
+		},
+		{
+			"a FIN that came only while we were late",
+			rungAt(0, 30*time.Second, "idle_fin").closed(30500*ms, "fin").reuse(delay(time.Second, 200*time.Microsecond)), true, "in",
+		},
+		{"eof, a small delay", rungAt(0, 30*time.Second, "eof").reuse(delay(20*ms, 200*time.Microsecond)), false, "out"},
+		{"unknown delay", rungAt(0, 30*time.Second, "eof").reuse(func(a *probes.Attempt) { a.DelayKnown = false }), false, "open"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := judgeOne(t, idleInput(time.Minute, tt.rung), 0)
+			if own := o.Diagnosis == probes.DiagnosisOwnPod; own != tt.own {
+				t.Fatalf("own_pod %t, want %t: %s", own, tt.own, o.Message)
+			}
+			if tt.own && (o.Verdict != probes.VerdictIncomplete || o.Family != probes.FamilyOwn) {
+				t.Errorf("%s %s", o.Verdict, o.Family)
+			}
+			if h := hypothesis(o, probes.HypothesisOwnPod); h.Ruled != tt.ruled {
+				t.Errorf("own_pod is %s (%s), want %s", h.Ruled, h.Evidence, tt.ruled)
+			}
+		})
+	}
+}
+
+// TestOwnPodOnlyForFailures: what is a pass stays one, however late perch was.
+func TestOwnPodOnlyForFailures(t *testing.T) {
+	late := func(a *probes.Attempt) { a.Delay = 10 * time.Second }
+	for name, rung := range map[string]*build{
+		"worked":         rungAt(0, 30*time.Second, "ok").reuse(late),
+		"closed in time": rungAt(0, 60*time.Second, "idle_fin").closed(60500*time.Millisecond, "fin").reuse(late),
+	} {
+		if o := judgeOne(t, idleInput(time.Minute, rung), 0); o.Verdict != probes.VerdictPass {
+			t.Errorf("%s: %s, want pass", name, o.Verdict)
+		}
+	}
+}
+
+func hypothesis(o probes.Outcome, id probes.HypothesisID) probes.Hypothesis {
+	for _, h := range o.Hypotheses {
+		if h.ID == id {
+			return h
+		}
+	}
+	return probes.Hypothesis{}
+}
