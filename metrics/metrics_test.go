@@ -144,11 +144,11 @@ func want(t *testing.T, got map[string]string, series map[string]string) {
 func TestEveryMetricOfARun(t *testing.T) {
 	m := New(shop(t))
 	m.Observe(incident())
-	m.Notice("slack", true)
-	m.Notice("slack", false)
+	m.Notices("slack", true)
+	m.Notices("slack", false)
 	m.Pending("slack", 1, moment().Add(-time.Hour))
 	m.IncidentsKnown()
-	m.SetIncident("stock-api", string(probes.FamilyConnection), true)
+	m.SetIncident("stock-api", probes.FamilyConnection, true)
 	m.Problem(probes.PartPush)
 	const idle = `probe="idle",target="stock-api"`
 	const http = `probe="calendar",target="stock-api"`

@@ -7,8 +7,8 @@ import (
 	"perch.example/probes"
 )
 
-// Notice counts one try to deliver a notice to a destination ("slack").
-func (m *Metrics) Notice(destination string, delivered bool) {
+// Notices counts one try to deliver a notice to a destination ("slack").
+func (m *Metrics) Notices(destination string, delivered bool) {
 	result := noticeFailed
 	if delivered {
 		result = noticeDelivered
@@ -40,9 +40,9 @@ func (m *Metrics) IncidentsKnown() {
 
 // SetIncident says whether a target's incident of a family is open. A family
 // that is none is ignored.
-func (m *Metrics) SetIncident(target, family string, open bool) {
-	if slices.Contains(probes.Families(), probes.Family(family)) {
-		m.vectors.incidentOpen.WithLabelValues(target, family).Set(bit(open))
+func (m *Metrics) SetIncident(target string, family probes.Family, open bool) {
+	if slices.Contains(probes.Families(), family) {
+		m.vectors.incidentOpen.WithLabelValues(target, string(family)).Set(bit(open))
 	}
 }
 
