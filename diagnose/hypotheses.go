@@ -91,10 +91,17 @@ func (j *judgement) pathBlocks() (probes.Ruling, string) {
 		return j.connectBlocked()
 	case a.Status > 0 && a.Reason != probes.ReasonIdleBytes:
 		return probes.RuledOut, "the peer " + answer(*a)
+	case a.ResponseBytes > 0 && partly(a.Reason):
+		return probes.RuledOut, fmt.Sprintf("the peer answered %d bytes", a.ResponseBytes)
 	case a.RequestBytesAcked != nil && a.RequestBytes > 0 && *a.RequestBytesAcked >= a.RequestBytes:
 		return probes.RuledOut, fmt.Sprintf("the peer acknowledged all %d of our bytes", a.RequestBytes)
 	}
 	return probes.RuledOpen, j.unacknowledged()
+}
+
+// partly reports whether the answer began, or was something else than HTTP.
+func partly(r probes.Reason) bool {
+	return r == probes.ReasonPartialHead || r == probes.ReasonPartialBody || r == probes.ReasonBadResponse
 }
 
 // connectBlocked rules on a connect that timed out by the other targets.

@@ -53,6 +53,7 @@ func TestHypotheses(t *testing.T) {
 		{"blackhole behind a mesh", one(beforePeer), "path_blocks", "open", "TCP ends before the API (mesh sidecar): acknowledgements and closes are not the API's own"},
 		{"connect timeout, others answer", others, "path_blocks", "in", "no connection within 2 s, while price-api answered"},
 		{"connect timeout, others answered long ago", long, "path_blocks", "open", "no connection within 2 s, and no other target answered within a minute of it"},
+		{"answered in part", one(rungAt(0, 30*s, "partial_head").reuse(func(a *probes.Attempt) { a.ResponseBytes, a.RequestBytesAcked = 17, nil })), "path_blocks", "out", "the peer answered 17 bytes"},
 		{"answered", one(limited), "path_blocks", "out", "the peer answered 429 in 0.2 ms"},
 
 		{"fresh failed too", one(rungAt(0, 30*s, "eof").control("refused")), "stale_pool", "out", "a fresh connection failed too: the connection was refused"},

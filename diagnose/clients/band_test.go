@@ -1,0 +1,86 @@
+package clients
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"perch.example/probes"
+)
+
+func TestBand(t *testing.T) {
+	const s, ms = time.Second, time.Millisecond
+	apache := func(maxIdle, validate probes.Limit) probes.Client {
+		return probes.Client{Kind: "apache-httpclient-4.5", MaxIdle: maxIdle, ValidateAfter: validate}
+	}
+	unset := probes.Limit{}
+	visible := func(timeout time.Duration) Path { return Path{Timeout: timeout, Margin: ms} }
+	silent := Path{Timeout: 350 * s, Silent: true}
+	awake := apache(none(), unset)
+	awake.TCPKeepAlive = 60 * s
+	drowsy := awake
+	drowsy.TCPKeepAlive = 2 * time.Hour
+	tests := []struct {
+		name string
+		decl probes.Client
+		path Path
+		want string
+	}{
+		{"looks after 2 s, closes after 1 s", apache(none(), after(2*s)), visible(s), "999ms to 2s"},
+		{"looks after 2 s, closes after 60 s", apache(none(), after(2*s)), visible(60 * s), "none"},
+		{"the default looks after 2 s", apache(unset, unset), visible(s), "999ms to 2s"},
+		{"never looks", apache(none(), none()), visible(60 * s), "59.999s and longer"},
+		{"never looks, but stops", apache(after(90*s), none()), visible(60 * s), "59.999s to 1m30s"},
+		{"stops well before", apache(after(50*s), none()), visible(60 * s), "none"},
+		{"equal timeouts race", apache(after(60*s), none()), visible(60 * s), "59.999s to 1m0s"},
+		{"looks before each use", apache(none(), always()), visible(s), "none"},
+		{"the hint is obeyed", apache(unset, none()), Path{Timeout: 6 * s, Margin: ms, Advertised: 5 * s}, "none"},
+		{"without a hint it has no limit", apache(unset, none()), visible(6 * s), "5.999s and longer"},
+		{"silence is not seen by looking", apache(none(), after(2*s)), silent, "5m50s and longer"},
+		{"TCP keep-alive keeps it awake", awake, silent, "none"},
+		{"TCP keep-alive too seldom", drowsy, silent, "5m50s and longer"},
+		{"Go looks all the time", probes.Client{Kind: "go-net-http"}, visible(s), "none"},
+		{"and no setting changes that", probes.Client{Kind: "go-net-http", ValidateAfter: none()}, visible(s), "none"},
+		{"Go in silence", probes.Client{Kind: "go-net-http"}, Path{Timeout: 60 * s, Silent: true}, "1m0s to 1m30s"},
+		{"nothing measured", apache(none(), none()), Path{}, "none"},
+		{"an unknown client", probes.Client{Kind: "lynx"}, visible(s), "none"},
+		{"a margin larger than the timeout", apache(none(), none()), Path{Timeout: ms, Margin: s}, "0s and longer"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := words(BandOn(tt.decl, tt.path)); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+	if got := words(Band(apache(none(), after(2*s)), s, ms)); got != "999ms to 2s" {
+		t.Errorf("Band: %s", got)
+	}
+}
+
+func words(b *probes.Band) string {
+	switch {
+	case b == nil:
+		return "none"
+	case b.Open:
+		return fmt.Sprintf("%s and longer", b.From)
+	}
+	return fmt.Sprintf("%s to %s", b.From, b.To)
+}
+
+func TestHolds(t *testing.T) {
+	band := &probes.Band{From: time.Second, To: 2 * time.Second}
+	open := &probes.Band{From: time.Second, Open: true}
+	for _, tt := range []struct {
+		band *probes.Band
+		idle time.Duration
+		want bool
+	}{
+		{band, 999 * time.Millisecond, false}, {band, time.Second, true}, {band, 2 * time.Second, false},
+		{open, time.Hour, true}, {open, 0, false}, {nil, time.Second, false},
+	} {
+		if got := Holds(tt.band, tt.idle); got != tt.want {
+			t.Errorf("%s in %s: %t, want %t", tt.idle, words(tt.band), got, tt.want)
+		}
+	}
+}
