@@ -5,39 +5,32 @@ import (
 	"compress/flate"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 // The bomb unpacks to bombBlocks blocks of bombBlock zero bytes: 256 MiB.
 const (
-	bombBlock  = 1 << 20
-	bombBlocks = 256
+	bombBlock  = 64 << 10
+	bombBlocks = 4096
+	bombSum    = 0x2a0e7dbb // the CRC-32 of them all
 )
 
 // tooLargeGzip answers with a gzip bomb: small on the wire, large in memory.
 func tooLargeGzip(c *conn, _ *http.Request) bool {
-	block, err := packedZeros()
+	bomb, err := packedBomb()
 	if err != nil {
 		return false
 	}
-	// The header of RFC 1952: deflate, no flags, no time, unknown system.
-	header := "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
-	trailer := bombTrailer()
-	size := len(header) + bombBlocks*len(block) + len(trailer)
-	ok := c.send(head(http.StatusOK, "Content-Encoding: gzip", "Content-Length: "+strconv.Itoa(size)) + header)
-	for range bombBlocks {
-		ok = ok && c.send(block)
-	}
-	return ok && c.send(trailer)
+	return c.send(head(http.StatusOK, "Content-Encoding: gzip", "Content-Length: "+strconv.Itoa(len(bomb))) + bomb)
 }
 
-// packedZeros is one block, deflated. It ends on a byte and refers to nothing
-// before it, so it can be repeated: the bomb needs no memory here.
-func packedZeros() (string, error) {
-	var packed bytes.Buffer
-	w, err := flate.NewWriter(&packed, flate.BestCompression)
+// packedBomb packs one block and repeats it, so that the bomb costs next to
+// nothing here: a flushed block ends on a byte and refers to nothing before it.
+func packedBomb() (string, error) {
+	var block bytes.Buffer
+	w, err := flate.NewWriter(&block, flate.BestCompression)
 	if err != nil {
 		return "", fmt.Errorf("packing zeros: %w", err)
 	}
@@ -47,16 +40,10 @@ func packedZeros() (string, error) {
 	if err := w.Flush(); err != nil {
 		return "", fmt.Errorf("packing zeros: %w", err)
 	}
-	return packed.String(), nil
-}
-
-// bombTrailer is an empty last block, the checksum and the size.
-func bombTrailer() string {
-	zeros := make([]byte, bombBlock)
-	sum := uint32(0)
-	for range bombBlocks {
-		sum = crc32.Update(sum, crc32.IEEETable, zeros)
-	}
-	trailer := binary.LittleEndian.AppendUint32([]byte{0x03, 0x00}, sum)
-	return string(binary.LittleEndian.AppendUint32(trailer, bombBlock*bombBlocks))
+	// RFC 1952: deflate, no flags, no time, unknown system; at the end an
+	// empty last block, the checksum and the size.
+	header := "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+	trailer := binary.LittleEndian.AppendUint32([]byte{0x03, 0x00}, bombSum)
+	trailer = binary.LittleEndian.AppendUint32(trailer, bombBlock*bombBlocks)
+	return header + strings.Repeat(block.String(), bombBlocks) + string(trailer), nil
 }

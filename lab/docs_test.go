@@ -11,8 +11,6 @@ import (
 	"perch.example/lab"
 )
 
-var update = flag.Bool("update", false, "write docs/lab.md anew")
-
 const docs = "../docs/lab.md"
 
 const docsIntro = `# The lab
@@ -48,7 +46,7 @@ func TestDocs(t *testing.T) {
 		}
 		fmt.Fprintf(&want, "| `%s` | `%s` | %s | %s | %s |\n", s.Name, s.Reason, s.Needs(), after, s.About)
 	}
-	if *update {
+	if flag.Lookup("update").Value.String() == "true" {
 		if err := os.WriteFile(docs, []byte(want.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ func hostileScenarios() []Scenario {
 		{Name: "too_large", Reason: "too_large", play: onRequest(tooLarge),
 			About: "Sends a body without end."},
 		{Name: "too_large_gzip", Reason: "too_large", play: onRequest(tooLargeGzip),
-			About: "Answers with 256 KiB of gzip that unpack to 256 MiB."},
+			About: "Answers with 330 KiB of gzip that unpack to 256 MiB."},
 	}
 }
 

@@ -73,7 +73,7 @@ func reuse(t *testing.T, s *lab.Server, wait time.Duration) evidence {
 	}
 	ask(t, stream)
 	readAnswer(t, stream)
-	time.Sleep(s.Scenario().IdleFor)
+	idle(t, s)
 
 	before, queued := info(t, tcp)
 	got := evidence{clean: before.State == tcpEstablished && queued == 0}
@@ -175,9 +175,6 @@ func TestHalfCloseTakesTheNextRequest(t *testing.T) {
 	}
 }
 
-// What lies unread in our kernel would turn a FIN into an RST: a client that
-// races the timeout may meet the one or the other end, or an answer, but the
-// FIN of the idle timeout is on time.
 func TestIdleFINIsOnTime(t *testing.T) {
 	t.Parallel()
 	s := start(t, "idle_fin", options())
@@ -189,7 +186,7 @@ func TestIdleFINIsOnTime(t *testing.T) {
 	ask(t, conn)
 	readAnswer(t, conn)
 	answered := time.Now()
-	if got := readAll(t, conn, patience, patience); got.end != endFIN {
+	if got := readAll(t, conn, wanted{end: endFIN}); got.end != endFIN {
 		t.Fatalf("the connection ended with %q", got.end)
 	}
 	closed := time.Now()

@@ -1,7 +1,6 @@
 package lab_test
 
 import (
-	"bufio"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -24,8 +23,16 @@ const (
 
 const (
 	quiet    = 60 * time.Millisecond // how long nothing comes on a connection that is called open
-	patience = 3 * time.Second       // how long a test waits for what must come
+	patience = 20 * time.Second      // how long a test waits for what must come
 )
+
+// wanted is what a client must see of the exchange that the scenario spoils.
+type wanted struct {
+	end      string
+	contains string // in what came
+	lacks    string // not in it
+	nothing  bool   // not a byte came
+}
 
 // seen is what a client saw of the exchange that the scenario spoiled.
 type seen struct {
@@ -35,9 +42,8 @@ type seen struct {
 
 // exchange speaks to a scenario as a simple client does: one request and, with
 // a held scenario, a second one after the time that the scenario names. It
-// waits for the first byte, or the end, as long as first says, and for every
-// further one as long as more says.
-func exchange(t *testing.T, s *lab.Server, first, more time.Duration) seen {
+// waits for what is wanted, and then a little longer.
+func exchange(t *testing.T, s *lab.Server, want wanted) seen {
 	t.Helper()
 	tcp, err := net.Dial("tcp", s.Host())
 	if err != nil {
@@ -60,16 +66,16 @@ func exchange(t *testing.T, s *lab.Server, first, more time.Duration) seen {
 		if !strings.Contains(warm, "200 OK") || !strings.Contains(warm, `"days"`) {
 			t.Fatalf("the first request of a held scenario got %q", warm)
 		}
-		time.Sleep(s.Scenario().IdleFor)
+		idle(t, s)
 	}
-	before := readAll(t, stream, time.Millisecond, time.Millisecond)
+	before := readAll(t, stream, wanted{end: endOpen, nothing: true})
 	if before.end != endOpen {
 		return before
 	}
 	if _, err := io.WriteString(stream, request); err != nil {
 		return seen{before.text, ending(err)}
 	}
-	after := readAll(t, stream, first, more)
+	after := readAll(t, stream, want)
 	return seen{before.text + after.text, after.end}
 }
 
@@ -89,29 +95,42 @@ func readAnswer(t *testing.T, stream net.Conn) string {
 	if err := stream.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	in := bufio.NewReaderSize(stream, 16)
 	var text strings.Builder
+	var b [1]byte
 	for !strings.HasSuffix(text.String(), "}]}]}\n") {
-		b, err := in.ReadByte()
-		if err != nil {
+		if _, err := io.ReadFull(stream, b[:]); err != nil {
 			t.Fatalf("reading the first answer: %v after %q", err, text.String())
 		}
-		text.WriteByte(b)
-	}
-	rest, _ := in.Peek(in.Buffered())
-	if len(rest) > 0 {
-		t.Logf("behind the first answer: %q", rest)
+		text.WriteByte(b[0])
 	}
 	return text.String()
 }
 
-// readAll reads until the connection ends or nothing more comes.
-func readAll(t *testing.T, stream net.Conn, first, more time.Duration) seen {
+// idle lets the time pass that the scenario names, and then waits for a server
+// that is late because the machine is busy.
+func idle(t *testing.T, s *lab.Server) {
+	t.Helper()
+	time.Sleep(s.Scenario().IdleFor)
+	for end := time.Now().Add(patience); s.Scenario().IdleFor > 0 && len(s.Closes()) == 0; {
+		if time.Now().After(end) {
+			t.Fatal("the server does not close")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(10 * time.Millisecond) // recorded just before it leaves
+}
+
+// readAll reads until the connection ends, or nothing more comes behind what is
+// wanted.
+func readAll(t *testing.T, stream net.Conn, want wanted) seen {
 	t.Helper()
 	var text strings.Builder
 	buffer := make([]byte, 16<<10)
-	wait := first
 	for text.Len() < 64<<10 {
+		wait := patience
+		if want.end == endOpen && (want.nothing || strings.Contains(text.String(), want.contains)) {
+			wait = quiet
+		}
 		if err := stream.SetReadDeadline(time.Now().Add(wait)); err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +139,6 @@ func readAll(t *testing.T, stream net.Conn, first, more time.Duration) seen {
 		if err != nil {
 			return seen{text.String(), ending(err)}
 		}
-		wait = more
 	}
 	return seen{text.String(), endOpen}
 }
