@@ -50,9 +50,11 @@ func wireRules() []rule {
 		// No byte of an answer. The FIN's own acknowledgement tells whether the
 		// peer had our request when it closed; a RST carries none.
 		{ReasonCrossedClose, func(e wire.Evidence) bool {
-			return silent(e) && closed(e) && e.First != nil && e.First.Acked == 0
+			return silent(e) && closed(e) && e.WriteErr != wire.ErrnoReset && e.First != nil && e.First.Acked == 0
 		}},
-		{ReasonEOF, func(e wire.Evidence) bool { return silent(e) && closed(e) }},
+		{ReasonEOF, func(e wire.Evidence) bool {
+			return silent(e) && closed(e) && e.WriteErr != wire.ErrnoReset // the write took the RST, reading finds its rest
+		}},
 		{ReasonReset, func(e wire.Evidence) bool {
 			return silent(e) && (e.Ending == wire.EndReset || e.WriteErr == wire.ErrnoReset)
 		}},

@@ -56,13 +56,12 @@ func (c *Conn) Exchange(ctx context.Context, r Request) (Response, Evidence) {
 
 // describe fills in what is known before anything is sent.
 func (x *exchange) describe() {
-	c, now := x.conn, time.Now()
+	c := x.conn
 	x.e = Evidence{
 		RTT: c.opening.RTT, Hello: c.opening.Hello,
 		Local: c.opening.Local, Remote: c.opening.Remote, Tried: c.opening.Tried,
 		TLS: c.tls != nil, LeafNotAfter: c.opening.LeafNotAfter,
 		Held: c.held || c.served > 0, Served: c.served, LeftOver: c.leftOver,
-		Age: now.Sub(c.opened), Idle: now.Sub(c.idleSince),
 		Kernel:   c.kern != nil,
 		HoldLate: c.last.Late, HoldKnown: c.last.LateKnown,
 	}
@@ -109,6 +108,9 @@ func (x *exchange) send() {
 	t.out += int64(s.n)
 	x.e.Started, x.e.RequestBytes = s.started, int64(s.n)
 	x.e.Before, x.e.After = s.before, s.after
+	if !s.started.IsZero() {
+		x.e.Age, x.e.Idle = s.started.Sub(c.opened), s.started.Sub(c.idleSince)
+	}
 	if s.before != nil {
 		s.before.Received = t.in + int64(s.before.Queued)
 		x.before = s.before.Received

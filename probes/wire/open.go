@@ -98,7 +98,7 @@ func connect(ctx context.Context, o Options, addrs []netip.Addr, e *Evidence) (n
 		e.Tried = append(e.Tried, a)
 		began := time.Now()
 		conn, err := connectOne(ctx, dial, o.Connect, net.JoinHostPort(a.String(), o.Port))
-		e.Phases.Connect = time.Since(began)
+		e.Phases.Connect += time.Since(began)
 		if err == nil {
 			return conn, "", nil
 		}

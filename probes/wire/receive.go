@@ -151,7 +151,9 @@ func (x *exchange) compressed(resp *http.Response) bool {
 func (x *exchange) failed(err error) {
 	s := &x.source
 	x.e.Stage, x.e.Error = s.stage, err.Error()
-	ended := s.err != nil && (errors.Is(err, s.err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
+	// A head that was cut reads like a malformed one; a malformed body does not.
+	ended := s.err != nil && !errors.Is(err, errNotHTTP) &&
+		(s.stage != StageBody || errors.Is(err, s.err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
 	switch {
 	case errors.Is(err, errHeadLimit):
 		x.e.Ending = EndHeadLimit

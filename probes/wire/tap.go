@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"os"
 	"time"
 )
 
@@ -28,7 +29,8 @@ type tap struct {
 	lastRead  time.Time
 	firstRead time.Time
 
-	gather *[]byte // writes go here in place of the connection: see seal
+	gather *[]byte // writes go here in place of the connection
+	dry    bool    // reads find nothing: what crypto/tls gives then, it held already
 
 	watching bool       // look before each read: what is to come decides
 	steps    []Snapshot // what was seen so, each time that something came
@@ -39,6 +41,9 @@ type tap struct {
 const maxSteps = 16
 
 func (t *tap) Read(p []byte) (int, error) {
+	if t.dry {
+		return 0, os.ErrDeadlineExceeded // which crypto/tls does not remember
+	}
 	if err := t.watch(); err != nil {
 		return 0, err
 	}
@@ -46,11 +51,13 @@ func (t *tap) Read(p []byte) (int, error) {
 		t.start = t.in
 	}
 	n, err := t.Conn.Read(t.limit(p))
-	t.lastRead = time.Now()
+	if n > 0 {
+		t.lastRead = time.Now()
+		t.in += int64(n)
+	}
 	if t.firstRead.IsZero() {
 		t.firstRead = t.lastRead
 	}
-	t.in += int64(n)
 	if t.records {
 		t.count(p[:n])
 	}

@@ -1,0 +1,110 @@
+package wire_test
+
+import (
+	"testing"
+	"time"
+
+	"perch.example/probes"
+)
+
+// A connection that never carried a request is held as well; the session
+// ticket that lies queued on it is no close.
+func TestHoldUnused(t *testing.T) {
+	for _, f := range flavors(t) {
+		t.Run(f.name, func(t *testing.T) {
+			s := serve(t, f.server, func(p *peer) { p.warm(); p.linger() })
+			c, _ := s.open(f.client)
+			h := c.Hold(t.Context(), time.Now().Add(50*time.Millisecond), true)
+			if !h.LateKnown {
+				t.Errorf("held: %+v, want to the end", h)
+			}
+			warmed(t, c)
+		})
+	}
+}
+
+// What ends an unused connection is told from the ticket before it.
+func TestHoldUnusedUntilClosed(t *testing.T) {
+	for _, f := range flavors(t) {
+		for _, e := range beforeRequest()[:3] {
+			if e.want(f) == "" {
+				continue
+			}
+			t.Run(f.name+"/"+e.name, func(t *testing.T) {
+				t.Parallel()
+				act := make(chan struct{})
+				s := serve(t, f.server, func(p *peer) { <-act; e.script(p); p.did(); p.linger() })
+				c, p := s.open(f.client)
+				time.AfterFunc(30*time.Millisecond, func() { close(act) })
+				h := c.Hold(t.Context(), time.Now().Add(10*time.Second), true)
+				if h.Close == nil || h.Close.Age < 20*time.Millisecond {
+					t.Errorf("held: %+v %+v, want a close after 30ms", h, h.Close)
+				}
+				<-p.acted
+				_, ev := c.Exchange(t.Context(), ask(t, 5*time.Second))
+				mustBe(t, ev, e.want(f))
+			})
+		}
+	}
+}
+
+// A hold that is not to end at a close goes on after it, a RST included, and
+// remembers when it was.
+func TestHoldGoesOn(t *testing.T) {
+	for _, e := range beforeRequest()[:2] {
+		t.Run(e.name, func(t *testing.T) {
+			s := serve(t, nil, func(p *peer) { p.warm(); time.Sleep(20 * time.Millisecond); e.script(p) })
+			c, _ := s.open(nil)
+			warmed(t, c)
+			until := time.Now().Add(120 * time.Millisecond)
+			h := c.Hold(t.Context(), until, false)
+			if time.Now().Before(until) || !h.LateKnown || h.Canceled {
+				t.Errorf("held: %+v until %v early", h, time.Until(until))
+			}
+			if h.Close == nil || h.Close.Age < 15*time.Millisecond || h.Close.Age > 110*time.Millisecond {
+				t.Errorf("close: %+v, want one after 20ms", h.Close)
+			}
+			_, ev := c.Exchange(t.Context(), ask(t, 5*time.Second))
+			mustBe(t, ev, e.plain)
+			if !ev.HoldKnown || ev.HoldLate != h.Late || ev.Idle < 120*time.Millisecond {
+				t.Errorf("evidence: %+v", ev)
+			}
+		})
+	}
+}
+
+// However chatty a peer is while idle, what is kept is bounded, and its end is
+// not forgotten.
+func TestHoldEventsAreBounded(t *testing.T) {
+	s := serve(t, nil, func(p *peer) {
+		p.warm()
+		for range 60 {
+			p.say("x")
+			time.Sleep(time.Millisecond)
+		}
+		p.fin()
+		p.did()
+	})
+	c, p := s.open(nil)
+	warmed(t, c)
+	c.Hold(t.Context(), time.Now().Add(200*time.Millisecond), false)
+	<-p.acted
+	_, e := c.Exchange(t.Context(), ask(t, time.Second))
+	mustBe(t, e, probes.ReasonIdleBytes)
+	if len(e.Events) == 0 || len(e.Events) > 16 {
+		t.Errorf("%d events kept, want 1 to 16", len(e.Events))
+	}
+}
+
+// Hold and Exchange may each run in a goroutine of its own, one after another.
+func TestHoldInAnotherGoroutine(t *testing.T) {
+	s := serve(t, nil, func(p *peer) { p.warm(); p.warm(); p.linger() })
+	c, _ := s.open(nil)
+	warmed(t, c)
+	done := make(chan struct{})
+	go func() {
+		c.Hold(t.Context(), time.Now().Add(10*time.Millisecond), false)
+		go func() { defer close(done); warmed(t, c) }()
+	}()
+	<-done
+}

@@ -1,0 +1,60 @@
+package wire_test
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"perch.example/probes/wire"
+)
+
+func TestTCPKeepAlive(t *testing.T) {
+	for _, every := range []time.Duration{0, 7 * time.Second} {
+		s := serve(t, nil, (*peer).linger)
+		o := s.options(nil)
+		o.TCPKeepAlive = every
+		c, e := wire.Open(t.Context(), o)
+		if c == nil {
+			t.Fatal(e.Error)
+		}
+		if got := keepAliveOf(t, e.Local); got > every || got < every-time.Second {
+			t.Errorf("TCP keep-alive %v, want %v", got, every)
+		}
+		_ = c.Close()
+	}
+}
+
+// keepAliveOf returns how long until the kernel sends a TCP keep-alive on the
+// connection with that local address; 0: it has no timer.
+func keepAliveOf(t *testing.T, local netip.AddrPort) time.Duration {
+	t.Helper()
+	const (
+		keepAlive = "02" // the timer's number in /proc/net/tcp
+		tick      = 10 * time.Millisecond
+	)
+	table, err := os.ReadFile("/proc/net/tcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(table)) {
+		f := strings.Fields(line)
+		if len(f) < 6 || !strings.HasSuffix(f[1], fmt.Sprintf(":%04X", local.Port())) {
+			continue
+		}
+		timer, when, _ := strings.Cut(f[5], ":")
+		if timer != keepAlive {
+			return 0
+		}
+		n, err := strconv.ParseInt(when, 16, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(n) * tick
+	}
+	t.Fatalf("%s is not in the kernel's table", local)
+	return 0
+}

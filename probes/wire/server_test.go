@@ -1,0 +1,240 @@
+package wire_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"perch.example/probes/wire"
+)
+
+// peer is the server's end of one connection, driven by a script.
+type peer struct {
+	net.Conn // TLS over raw, or raw
+	raw      *net.TCPConn
+	br       *bufio.Reader
+	acted    chan struct{} // closed by did: what the test waits for has been done
+	once     sync.Once
+}
+
+const whole = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+
+// request reads one request to its end.
+func (p *peer) request() bool {
+	r, err := http.ReadRequest(p.br)
+	if err != nil {
+		return false
+	}
+	_, err = io.Copy(io.Discard, r.Body)
+	return err == nil
+}
+
+// say writes; an error means that the client is gone, which the test sees.
+func (p *peer) say(s string) { _, _ = io.WriteString(p.Conn, s) }
+
+// warm serves one exchange.
+func (p *peer) warm() {
+	p.request()
+	p.say(whole)
+}
+
+func (p *peer) did() { p.once.Do(func() { close(p.acted) }) }
+
+// fin closes without a word of TLS; rst resets; bye closes as TLS wants it.
+func (p *peer) fin() { _ = p.raw.Close() }
+func (p *peer) rst() { _ = p.raw.SetLinger(0); _ = p.raw.Close() }
+func (p *peer) bye() { _ = p.Close() }
+
+// linger keeps the connection until the client has closed it.
+func (p *peer) linger() { _, _ = io.Copy(io.Discard, p.raw) }
+
+// server runs a script on each accepted connection, and closes what the
+// script leaves open.
+type server struct {
+	t      testing.TB
+	addr   netip.AddrPort
+	tls    *tls.Config
+	script func(*peer)
+	peers  chan *peer
+}
+
+func serve(t testing.TB, config *tls.Config, script func(*peer)) *server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{t: t, addr: netip.MustParseAddrPort(l.Addr().String()), tls: config, script: script, peers: make(chan *peer, 64)}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() { s.one(c.(*net.TCPConn)) })
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); running.Wait() })
+	return s
+}
+
+func (s *server) one(raw *net.TCPConn) {
+	defer func() { _ = raw.Close() }()
+	p := &peer{Conn: raw, raw: raw, acted: make(chan struct{})}
+	defer p.did()
+	select {
+	case s.peers <- p:
+	default: // nobody asks for them
+	}
+	if s.tls != nil {
+		c := tls.Server(raw, s.tls)
+		if err := c.Handshake(); err != nil {
+			return
+		}
+		p.Conn = c
+	}
+	p.br = bufio.NewReader(p.Conn)
+	s.script(p)
+}
+
+// options returns how to open a connection to the server.
+func (s *server) options(client *tls.Config) wire.Options {
+	return wire.Options{
+		Host: s.addr.Addr().String(), Port: port(s.addr), TLS: client,
+		DNS: 5 * time.Second, Connect: 5 * time.Second, Handshake: 10 * time.Second,
+	}
+}
+
+func port(a netip.AddrPort) string {
+	_, p, _ := net.SplitHostPort(a.String())
+	return p
+}
+
+// open opens a connection to the server, or fails the test.
+func (s *server) open(client *tls.Config) (*wire.Conn, *peer) {
+	s.t.Helper()
+	c, e := wire.Open(s.t.Context(), s.options(client))
+	if c == nil {
+		s.t.Fatalf("opening: %s (%s)", e.Failure, e.Error)
+	}
+	s.t.Cleanup(func() { _ = c.Close() })
+	return c, <-s.peers
+}
+
+func get(t testing.TB, fields ...string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://wire.test/things", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(fields); i += 2 {
+		r.Header.Set(fields[i], fields[i+1])
+	}
+	return r
+}
+
+func ask(t testing.TB, timeout time.Duration) wire.Request {
+	return wire.Request{HTTP: get(t), Timeout: timeout}
+}
+
+// certificates are a small authority, made once a test.
+type certificates struct {
+	pool *x509.CertPool
+	ca   *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func authority(t testing.TB) certificates {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "wire test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(ca)
+	return certificates{pool: pool, ca: ca, key: key}
+}
+
+// leaf returns a server's config with a certificate for 127.0.0.1, changed as
+// asked.
+func (a certificates) leaf(t testing.TB, change func(*x509.Certificate)) *tls.Config {
+	t.Helper()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "leaf"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature,
+	}
+	if change != nil {
+		change(template)
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.ca, &key.PublicKey, a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+}
+
+// flavor is plain HTTP, or a version of TLS.
+type flavor struct {
+	name           string
+	server, client *tls.Config
+}
+
+func flavors(t testing.TB) []flavor {
+	t.Helper()
+	a := authority(t)
+	out := []flavor{{name: "plain"}}
+	for name, version := range map[string]uint16{"tls12": tls.VersionTLS12, "tls13": tls.VersionTLS13} {
+		server := a.leaf(t, nil)
+		server.MaxVersion = version
+		client := &tls.Config{RootCAs: a.pool, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
+		out = append(out, flavor{name, server, client})
+	}
+	return out
+}
+
+// refusedAddr is an address on which nobody listens.
+func refusedAddr(t testing.TB) netip.AddrPort {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := netip.MustParseAddrPort(l.Addr().String())
+	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		t.Fatal(err)
+	}
+	return addr
+}
