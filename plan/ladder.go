@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"perch.example/diagnose/clients"
 	"perch.example/probes"
 )
 
@@ -73,16 +74,19 @@ func tolerance(keepAlive time.Duration) time.Duration {
 	return min(max(keepAlive/20, leastTolerance), widestTolerance)
 }
 
-// clientLimits returns the idle ages at which the declared client stops using a
-// connection, or looks at it first.
+// clientLimits returns the idle ages up to which the declared client uses a
+// connection blindly, as configured or by its own defaults: until it stops or
+// looks first, and, since looking cannot see a silent end, until it stops. They
+// are the upper ends of its danger band on a path that closes at once.
 func clientLimits(c *probes.Client) []time.Duration {
 	if c == nil {
 		return nil
 	}
 	var limits []time.Duration
-	for _, l := range []probes.Limit{c.MaxIdle, c.ValidateAfter} {
-		if l.Mode == probes.LimitAfter && l.After > 0 {
-			limits = append(limits, l.After)
+	for _, silent := range []bool{false, true} {
+		band := clients.BandOn(*c, clients.Path{Timeout: 1, Silent: silent})
+		if band != nil && !band.Open && !slices.Contains(limits, band.To) {
+			limits = append(limits, band.To)
 		}
 	}
 	return limits

@@ -18,6 +18,7 @@ func seconds(s ...float64) []time.Duration {
 
 func limits(maxIdle, validateAfter time.Duration) *probes.Client {
 	return &probes.Client{
+		Kind:          "apache-httpclient-4.5",
 		MaxIdle:       probes.Limit{Mode: probes.LimitAfter, After: maxIdle},
 		ValidateAfter: probes.Limit{Mode: probes.LimitAfter, After: validateAfter},
 	}
@@ -33,18 +34,14 @@ func TestLadder(t *testing.T) {
 		{"the least tolerance", probes.Spec{KeepAlive: time.Second}, seconds(0.5, 0.9, 1.1, 2)},
 		{"5% of keep_alive", probes.Spec{KeepAlive: 10 * time.Second}, seconds(5, 9.5, 10.5, 20)},
 		{
-			"the incident: the client looks only after 2 s",
-			probes.Spec{KeepAlive: time.Second, Client: &probes.Client{
-				MaxIdle: probes.Limit{Mode: probes.LimitNone}, ValidateAfter: probes.Limit{Mode: probes.LimitAfter, After: 2 * time.Second},
-			}},
+			"the incident: the client looks only after 2 s, which is its default",
+			probes.Spec{KeepAlive: time.Second, Client: &probes.Client{Kind: "apache-httpclient-4.5"}},
 			seconds(0.5, 0.9, 1.1, 1.9, 2),
 		},
-		{
-			"limits below keep_alive, and one close to a rung that is needed",
-			probes.Spec{KeepAlive: time.Minute, Client: limits(10*time.Second, 58900*time.Millisecond)},
-			seconds(10, 30, 59, 61, 120),
-		},
-		{"a limit within the tolerance", probes.Spec{KeepAlive: time.Minute, Client: limits(time.Minute, 0)}, seconds(30, 59, 60, 61, 120)},
+		{"a limit below keep_alive", probes.Spec{KeepAlive: time.Minute, Client: limits(2*time.Minute, 10*time.Second)}, seconds(10, 30, 59, 61, 119, 120)},
+		{"a limit close to a rung that is needed", probes.Spec{KeepAlive: time.Minute, Client: limits(58900*time.Millisecond, time.Hour)}, seconds(30, 59, 61, 120)},
+		{"a limit within the tolerance", probes.Spec{KeepAlive: time.Minute, Client: limits(time.Minute, time.Hour)}, seconds(30, 59, 60, 61, 120)},
+		{"a client of unknown kind", probes.Spec{KeepAlive: time.Minute, Client: &probes.Client{Kind: "curl"}}, seconds(30, 59, 61, 120)},
 		{"no keep_alive", probes.Spec{}, seconds(4, 10, 25, 45, 70, 100, 150, 210, 270, 355)},
 		{"no keep_alive, with limits", probes.Spec{Client: limits(30*time.Second, 2*time.Second)}, seconds(2, 4, 10, 25, 30, 45, 70, 100, 150, 210, 270, 355)},
 		{"too long for every", probes.Spec{KeepAlive: time.Minute, Every: 2 * time.Minute}, seconds(30, 59, 61)},

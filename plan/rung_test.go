@@ -54,6 +54,9 @@ func TestOnTimeNothingEverWaits(t *testing.T) {
 		if got := busiestWindow(s.left, s.cal.window); got > s.cal.allowed {
 			t.Errorf("seed %d: %d requests in a window, allowed %d", seed, got, s.cal.allowed)
 		}
+		if got, want := s.cal.Peak(), busiestWindow(s.left, time.Second); got != float64(want) {
+			t.Errorf("seed %d: peak %v, want %d", seed, got, want)
+		}
 		if s.warmWaits+s.skipped+s.uncontrolled != 0 {
 			t.Errorf("seed %d: %d warm-ups waited, %d reuses and %d controls lost their booking",
 				seed, s.warmWaits, s.skipped, s.uncontrolled)

@@ -136,4 +136,7 @@ func (s *simulation) control(step Step) {
 func (s *simulation) leaves() {
 	s.left = append(s.left, At(s.now))
 	s.end = max(s.end, s.now)
+	if s.r.IntN(10) == 0 { // a long run's calendar must stay small
+		s.cal.Forget(s.now)
+	}
 }

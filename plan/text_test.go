@@ -13,12 +13,17 @@ import (
 	"perch.example/probes"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+func TestMain(m *testing.M) {
+	flag.Bool("update", false, "write the golden files anew")
+	m.Run()
+}
+
+func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
-	if *update {
+	if updating() {
 		if err := os.WriteFile(file, got, 0o644); err != nil {
 			t.Fatal(err)
 		}
