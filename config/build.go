@@ -60,7 +60,7 @@ func (c *checker) sinks(out Config, joined map[string]any) {
 			c.wrong(at, "needs a vantage", "write vantage: at the top, or set PERCH_VANTAGE; a pod's host name changes with each run")
 		}
 	}
-	if out.Metrics.PushURL != "" && out.State.File == "" && !out.Metrics.PushStateless && !c.somewhere("state.file") {
+	if out.Metrics.PushURL != "" && out.State.File == "" && !out.Metrics.PushStateless && !c.somewhere("state.file") && !c.mistaken("metrics.push.stateless") {
 		c.wrong(c.where("metrics.push"), "pushes without state: its counters would never grow", "write state: {file: PATH}, or insist with push: {url: ..., stateless: true}")
 	}
 	if out.Metrics.Textfile != "" && !strings.HasSuffix(out.Metrics.Textfile, ".prom") {
@@ -81,7 +81,9 @@ func (c *checker) target(t targetSettings) probes.Target {
 	first := map[string]place{}
 	for _, p := range t.Probes {
 		c.once(first, p.Name, p.Place, "probe of this target")
-		out.Probes = append(out.Probes, c.spec(out, p))
+		spec := c.spec(out, p)
+		c.doubtPlain(spec, t.Place)
+		out.Probes = append(out.Probes, spec)
 	}
 	return out
 }
@@ -91,11 +93,7 @@ func (c *checker) client(t targetSettings) *probes.Client {
 	if s == nil {
 		return nil
 	}
-	c.known(c.at(at, "kind"), s.Kind, c.options.ClientKinds)
-	c.known(c.at(at, "wrapped_by"), s.WrappedBy, c.options.ClientWrappers)
-	if s.Kind == "" && c.at(at, "kind") == at.key("kind", at.line) {
-		c.wrong(at, `"kind" is missing`, "want a client's name, such as apache-httpclient-4.5")
-	}
+	c.needs(at, "kind", s.Kind != "", "want a client's name, such as apache-httpclient-4.5")
 	out := &probes.Client{
 		Kind: s.Kind, WrappedBy: s.WrappedBy, MaxIdle: s.MaxIdle, ValidateAfter: s.ValidateAfter, TCPKeepAlive: s.TCPKeepAlive,
 	}
@@ -104,19 +102,22 @@ func (c *checker) client(t targetSettings) *probes.Client {
 	}
 	if s.Retry != nil {
 		out.Retry = &probes.RetryPolicy{Layer: probes.RetryLayer(s.Retry.Layer), Attempts: s.Retry.Attempts, Errors: s.Retry.Errors}
-		if s.Retry.Layer == "" || s.Retry.Attempts == 0 || s.Retry.Errors == nil {
-			c.wrong(c.at(at, "retry"), "is not whole", "want layer, attempts and errors (an empty list: it retries nothing)")
-		}
+		at = c.at(at, "retry")
+		c.needs(at, "layer", s.Retry.Layer != "", "want inside or around")
+		c.needs(at, "attempts", s.Retry.Attempts > 0, "want how often it tries at all, the first time included")
+		c.needs(at, "errors", s.Retry.Errors != nil, "want a list; an empty one retries nothing")
 	}
 	return out
 }
 
-// known refuses a name that the catalog lacks.
-func (c *checker) known(at place, name string, catalog []string) {
-	if name == "" || len(catalog) == 0 || slices.Contains(catalog, name) {
+// needs refuses what is incomplete after all levels are merged. What is written
+// wrongly, here or in the defaults, was told already.
+func (c *checker) needs(at place, key string, there bool, fix string) {
+	_, below, _ := strings.Cut(at.path, ".")
+	if there || c.has(at, key) || c.somewhere("defaults."+below+"."+key) {
 		return
 	}
-	c.wrong(at, fmt.Sprintf("perch does not know the client %s", show(name, false)), "want "+oneOf(catalog)+didYouMean(name, catalog))
+	c.wrong(at, fmt.Sprintf("%q is missing", key), fix)
 }
 
 func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
@@ -140,11 +141,7 @@ func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
 	if out.Kind == probes.KindIdle {
 		out.KeepAlive, out.Holds = s.KeepAlive, s.Holds
 	}
-	if (s.TLS.CertFile == "") != (s.TLS.KeyFile == "") {
-		c.wrong(p.Place, "has a client certificate without its key, or a key alone", "want both tls.cert_file and tls.key_file, or neither")
-	}
 	out.URL = c.joinURL(t, p)
-	c.doubtPlain(out, p.Place)
 	return out
 }
 
@@ -153,10 +150,11 @@ func (c *checker) joinURL(t probes.Target, p probeSettings) *url.URL {
 	if t.URL == nil {
 		return nil
 	}
-	if p.Path == "" {
-		return t.URL
+	whole := t.URL.String()
+	if p.Path != "" {
+		whole = strings.TrimRight(whole, "/") + p.Path
 	}
-	u, err := url.Parse(strings.TrimRight(t.URL.String(), "/") + p.Path)
+	u, err := url.Parse(whole)
 	if err != nil || u.Host != t.URL.Host || u.Scheme != t.URL.Scheme {
 		c.wrong(c.at(p.Place, "path"), "gives no URL behind the target's url", "want a path such as /calendar?days=2")
 		return nil
@@ -194,6 +192,11 @@ func (c *checker) where(path string) place {
 		}
 	}
 	return found
+}
+
+// mistaken reports whether something was wrong with a value.
+func (c *checker) mistaken(path string) bool {
+	return slices.ContainsFunc(c.mistakes, func(m Mistake) bool { return m.Path == path })
 }
 
 // somewhere reports whether a key is written, if wrongly.

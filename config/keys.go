@@ -6,7 +6,7 @@ import "time"
 // be changed by accident.
 func table() value {
 	return mappingOf(
-		field{key: "version", doc: "Format of this file.", value: count(1, 1), builtin: 1},
+		field{key: "version", doc: "Format of this file.", value: version(), builtin: 1},
 		field{key: "name", doc: "Name of this perch: part of the push group and of every metric.", value: name()},
 		field{key: "vantage", doc: "Where this perch sits. A pod's host name changes with each run and would be a new series each time.", value: name()},
 		field{key: "defaults", doc: "Settings of any target or probe, for all that do not say otherwise.", value: mappingOf(defaultFields()...).withRules(sharedRules)},
@@ -38,7 +38,7 @@ func slack() value {
 	return mappingOf(
 		field{key: "webhook", doc: "The incoming webhook's URL, which is a secret.", value: mappingOf(
 			field{key: "from", doc: "Where the secret is read.", value: source(), required: true},
-		)},
+		).like("{from: {env: NAME}} or {from: {file: PATH}}: the URL is a secret")},
 		field{key: "dashboard_url", doc: "Linked from each notice.", value: webURL(true)},
 		field{key: "bot_token", later: later},
 		field{key: "channel", later: later},
@@ -49,7 +49,7 @@ func metrics() value {
 	return mappingOf(
 		field{key: "push", doc: "A Pushgateway, told at the end of a run.", value: mappingOf(
 			field{key: "url", doc: "The Pushgateway's URL.", value: webURL(true), required: true},
-			field{key: "stateless", doc: "Push although nothing is remembered between runs.", value: flag()},
+			field{key: "stateless", doc: "Push although nothing is remembered between runs.", value: boolean()},
 		)},
 		field{key: "textfile", doc: "Path of a file for node_exporter's textfile collector; it ends in .prom.", value: path()},
 		field{key: "max_series", doc: "A plan with more time series is refused.", value: count(1, 10_000_000), builtin: 20_000},
@@ -63,7 +63,7 @@ func source() value {
 	return mappingOf(
 		field{key: "env", doc: "Name of an environment variable.", value: envName()},
 		field{key: "file", doc: "Path of a file, read anew for each run.", value: path()},
-	).withRules(sourceRules)
+	).withRules(sourceRules).withSchema(map[string]any{"minProperties": 1, "maxProperties": 1}).like("{env: NAME} or {file: PATH}")
 }
 
 func target() value {
@@ -74,7 +74,7 @@ func target() value {
 		{key: "accepted", later: later},
 	}
 	fields = append(fields, targetFields()...)
-	return mappingOf(append(fields, sharedFields()...)...).withRules(sharedRules)
+	return mappingOf(append(fields, sharedFields()...)...).withRules(sharedRules).like("{name: ..., url: https://..., probes: [...]}")
 }
 
 // targetFields are a target's settings that defaults may hold too.
@@ -133,10 +133,10 @@ func probe() value {
 		{key: "name", doc: "The probe's name, once in a target.", value: name(), required: true},
 		{key: "kind", doc: "What is done.", value: kind(), required: true},
 		{key: "path", doc: "Behind the target's url, with its literal query.", value: requestPath()},
-		{key: "unused", doc: "Also hold connections that never carried a request.", value: unserved(flag(), "true", later)},
+		{key: "unused", doc: "Also hold connections that never carried a request.", value: unserved(boolean(), "true", later)},
 		{key: "read_only", later: later},
 	}
-	return mappingOf(append(fields, sharedFields()...)...).withRules(probeRules)
+	return mappingOf(append(fields, sharedFields()...)...).withRules(probeRules).like("{name: ..., kind: http, path: /...}")
 }
 
 func header() value {
@@ -145,7 +145,7 @@ func header() value {
 		field{key: "prefix", doc: "Put before the secret.", value: hidden(text("text"))},
 		field{key: "value", doc: "A literal value.", value: hidden(text("text"))},
 		field{key: "from", doc: "Where the value is read, for secrets.", value: source()},
-	).withRules(fieldRules)
+	).withRules(fieldRules).withSchema(literalOrSource()).like("{name: ..., value: ...} or {name: ..., from: {env: NAME}}")
 }
 
 func parameter() value {
@@ -154,7 +154,7 @@ func parameter() value {
 		field{key: "prefix", doc: "Put before the secret.", value: hidden(text("text"))},
 		field{key: "value", doc: "A literal value.", value: hidden(text("text"))},
 		field{key: "from", doc: "Where the value is read, for secrets.", value: source()},
-	).withRules(fieldRules)
+	).withRules(fieldRules).withSchema(literalOrSource()).like("{name: ..., value: ...} or {name: ..., from: {env: NAME}}")
 }
 
 func tlsBlock() value {
@@ -164,5 +164,5 @@ func tlsBlock() value {
 		field{key: "key_file", doc: "PEM file of its key.", value: path()},
 		field{key: "server_name", doc: "Name to ask for and verify, in place of the URL's host.", value: hostName()},
 		field{key: "min_version", doc: "Lowest TLS version.", value: word("1.2", "1.3"), builtin: "1.2"},
-	)
+	).withRules(tlsRules)
 }

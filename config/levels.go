@@ -15,14 +15,16 @@ func levels(joined map[string]any) map[string]any {
 	targets, _ := out["targets"].([]any)
 	resolved := make([]any, 0, len(targets))
 	own, shared := value{fields: targetFields()}, value{fields: sharedFields()}
+	forTarget := overlay(builtins(own), defaults)
+	forProbe := overlay(builtins(shared), pick(defaults, shared))
 	for _, t := range targets {
 		given := t.(map[string]any)
-		inherited := overlay(builtins(own), builtins(shared), pick(defaults, shared), pick(given, shared))
-		target := overlay(builtins(own), pick(defaults, own), pick(defaults, shared), given)
+		target := overlay(forTarget, given)
+		inherited := overlay(forProbe, pick(given, shared))
 		probes, _ := given["probes"].([]any)
 		merged := make([]any, 0, len(probes))
 		for _, p := range probes {
-			merged = append(merged, overlay(pick(inherited, shared), p.(map[string]any)))
+			merged = append(merged, overlay(inherited, p.(map[string]any)))
 		}
 		target["probes"] = merged
 		resolved = append(resolved, target)

@@ -32,8 +32,10 @@ type Options struct {
 	// Env looks up an environment variable; nil: there is none. PERCH_NAME and
 	// PERCH_VANTAGE win over the files.
 	Env func(string) (string, bool)
-	// Overrides win over everything: "vantage", "state.file", "alerts.mode".
-	Overrides map[string]any
+	// Overrides are flags that win over everything, by dotted key and written as
+	// in a file: "state.file", "alerts.fire_after". Targets and defaults are set
+	// in files only.
+	Overrides map[string]string
 	// ClientKinds and ClientWrappers are the catalog's names; empty: any.
 	ClientKinds, ClientWrappers []string
 }
@@ -113,10 +115,9 @@ func readBounded(name string) ([]byte, error) {
 // errors. A file's name stands in its messages.
 func Parse(o Options, files ...File) (Config, error) {
 	c := newChecker(o)
-	root := table()
 	trees := make([]tree, 0, len(files))
 	for _, f := range files {
-		t, ok := c.parse(f, root)
+		t, ok := c.parse(f)
 		if !ok {
 			c.broken[f.Name] = true
 			continue
@@ -125,7 +126,10 @@ func Parse(o Options, files ...File) (Config, error) {
 	}
 	joined := c.join(trees)
 	c.whole(files)
-	s, err := merge(levels(joined), c.environment(root), c.flags(root))
+	if c.full {
+		return Config{}, &Errors{ordered(c.mistakes)}
+	}
+	s, err := merge(c.root, levels(joined), c.environment(), c.flags())
 	if err != nil {
 		return Config{}, err
 	}
@@ -146,7 +150,7 @@ type tree struct {
 }
 
 // parse reads one file's only document and checks it against the table.
-func (c *checker) parse(f File, root value) (tree, bool) {
+func (c *checker) parse(f File) (tree, bool) {
 	at := place{file: f.Name}
 	data := f.Data
 	if json.Valid(data) {
@@ -172,7 +176,7 @@ func (c *checker) parse(f File, root value) (tree, bool) {
 	top := doc.Content[0]
 	at.line = top.Line
 	c.nodes = 0
-	got, ok := c.walk(top, root, at, 0)
+	got, ok := c.walk(top, &c.root, at)
 	if !ok {
 		return tree{}, false
 	}

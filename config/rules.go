@@ -4,23 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"perch.example/probes/expect"
 )
 
 // sourceRules: a secret has exactly one source.
 func sourceRules(c *checker, at place, m map[string]any) {
-	if len(m) != 1 || m["env"] == "" || m["file"] == "" {
+	if c.has(at, "env") == c.has(at, "file") || m["env"] == "" || m["file"] == "" {
 		c.wrong(at, "names no single source", "want {env: NAME} or {file: PATH}")
 	}
 }
 
 // fieldRules: a header or parameter is a literal or comes from a source.
 func fieldRules(c *checker, at place, m map[string]any) {
-	_, literal := m["value"]
-	_, from := m["from"]
-	_, prefix := m["prefix"]
+	literal, from, prefix := c.has(at, "value"), c.has(at, "from"), c.has(at, "prefix")
 	switch {
 	case literal == from:
 		c.wrong(at, "needs value or from, one of them", "a literal: {name: Accept, value: text/plain}; a secret: {name: ..., from: {env: NAME}}")
@@ -28,7 +28,7 @@ func fieldRules(c *checker, at place, m map[string]any) {
 		c.wrong(at, "has a prefix but no from", "write it in front of the value")
 	}
 	name, _ := m["name"].(string)
-	if literal && m["value"] != "" && secretName(name) {
+	if val, _ := m["value"].(string); val != "" && (secretName(name) || looksSecret(val)) {
 		c.warn(c.at(at, "value"), fmt.Sprintf("the literal value of %q looks like a secret", clip(name)), "read it: from: {env: NAME} or from: {file: PATH}")
 	}
 }
@@ -76,7 +76,7 @@ func (c *checker) noTwins(at place, m map[string]any) {
 	seen := map[any]bool{}
 	for _, h := range holds {
 		if seen[h] {
-			c.wrong(c.at(at, "holds"), fmt.Sprintf("holds %v twice", h), "keep one")
+			c.wrong(c.at(at, "holds"), fmt.Sprintf("holds %s twice", spoken(h.(time.Duration))), "keep one")
 		}
 		seen[h] = true
 	}
@@ -119,4 +119,21 @@ func expressionRules(c *checker, at place, got any) {
 	} else if err != nil {
 		c.wrong(at, err.Error(), "")
 	}
+}
+
+// tlsRules: a client certificate is of no use without its key.
+func tlsRules(c *checker, at place, m map[string]any) {
+	cert, _ := m["cert_file"].(string)
+	key, _ := m["key_file"].(string)
+	if (cert == "") != (key == "") {
+		c.wrong(at, "has a client certificate without its key, or a key alone", "want both cert_file and key_file, or neither")
+	}
+}
+
+// known refuses a client that the catalog lacks.
+func known(c *checker, at place, name string, catalog []string) {
+	if len(catalog) == 0 || slices.Contains(catalog, name) {
+		return
+	}
+	c.wrong(at, "perch does not know the client "+show(name, false), "want "+oneOf(catalog)+didYouMean(name, catalog))
 }

@@ -31,10 +31,10 @@ func text(want string) value {
 
 func parseText(s string) (any, *trouble) {
 	if len(s) > maxText {
-		return nil, &trouble{fmt.Sprintf("is %d bytes long", len(s)), "at most 8192"}
+		return nil, &trouble{fmt.Sprintf("is %d bytes long", len(s)), "want at most 8192"}
 	}
 	if i := strings.IndexFunc(s, isControl); i >= 0 {
-		return nil, &trouble{fmt.Sprintf("holds a control character at byte %d", i+1), "one line of text"}
+		return nil, &trouble{fmt.Sprintf("holds a control character at byte %d", i+1), "want one line of text"}
 	}
 	return s, nil
 }
@@ -78,8 +78,8 @@ func count(least, most int) value {
 	}
 }
 
-// flag is true or false.
-func flag() value {
+// boolean is true or false.
+func boolean() value {
 	return value{
 		want: "true or false", tags: []string{tagBool},
 		schema: map[string]any{"type": "boolean"},
@@ -104,6 +104,9 @@ func duration(least, most time.Duration) value {
 		parse: func(s string) (any, *trouble) {
 			d, t := parseDuration(s)
 			if t != nil {
+				if t.problem == "is negative" {
+					t.fix = "want " + want
+				}
 				return nil, t
 			}
 			if d < least || d > most {
@@ -118,7 +121,7 @@ func parseDuration(s string) (time.Duration, *trouble) {
 	d, err := time.ParseDuration(s)
 	switch {
 	case strings.HasPrefix(s, "-"):
-		return 0, &trouble{"is negative", "a duration such as 30s, or the word that the key knows"}
+		return 0, &trouble{"is negative", ""}
 	case err != nil && strings.HasSuffix(s, "d") && plain(strings.TrimSuffix(s, "d")):
 		return 0, &trouble{"has no unit that perch knows", "write days in hours: 24h"}
 	case err != nil && plain(s):
@@ -143,8 +146,8 @@ func durationOr(least, most time.Duration, words map[string]any, wrap func(time.
 		}
 		d, t := base.parse(s)
 		if t != nil {
-			if t.problem == "" {
-				t.fix = v.want + didYouMean(s, names)
+			if t.problem == "" || t.problem == "is negative" {
+				t.problem, t.fix = "", v.want+didYouMean(s, names)
 			}
 			return nil, t
 		}

@@ -30,7 +30,7 @@ func nearest(s string, candidates []string) string {
 			return c
 		}
 		// One edit in a short word is already another word.
-		if d := edits(folded, fold(c)); d < distance && d*3 <= len(c) {
+		if d := edits(folded, fold(c)); d < distance && d*4 <= len(c) {
 			best, distance = c, d
 		}
 	}

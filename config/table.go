@@ -19,8 +19,9 @@ const (
 type value struct {
 	shape shape
 
+	want string // what would be right: `a duration such as 30s`; a mapping's may be empty
+
 	// A scalar.
-	want   string                            // what would be right: `a duration such as 30s`
 	tags   []string                          // the YAML tags that it may carry
 	unit   string                            // what a bare number lacks: "s", "/s", "%"; empty: nothing
 	words  []string                          // words beside (or instead of) the other form
@@ -31,6 +32,7 @@ type value struct {
 
 	// A mapping.
 	fields []field
+	known  map[string]int                        // their indexes by key
 	rules  func(*checker, place, map[string]any) // between its keys
 
 	// A list.
@@ -55,17 +57,17 @@ type field struct {
 // serves.
 const later = "not supported yet"
 
-// index returns the fields by key.
-func (v value) index() map[string]field {
-	m := make(map[string]field, len(v.fields))
-	for _, f := range v.fields {
-		m[f.key] = f
+// field returns the field of a key.
+func (v *value) field(key string) (*field, bool) {
+	i, ok := v.known[key]
+	if !ok {
+		return nil, false
 	}
-	return m
+	return &v.fields[i], true
 }
 
 // keys returns the served keys in the table's order.
-func (v value) keys() []string {
+func (v *value) keys() []string {
 	var keys []string
 	for _, f := range v.fields {
 		if f.later == "" {
@@ -75,7 +77,13 @@ func (v value) keys() []string {
 	return keys
 }
 
-func mappingOf(fields ...field) value { return value{shape: mapping, fields: fields} }
+func mappingOf(fields ...field) value {
+	known := make(map[string]int, len(fields))
+	for i, f := range fields {
+		known[f.key] = i
+	}
+	return value{shape: mapping, fields: fields, known: known}
+}
 
 func listOf(item value, least, most int) value {
 	return value{shape: list, item: &item, min: least, max: most}
@@ -89,10 +97,38 @@ func (v value) withRules(rules func(*checker, place, map[string]any)) value {
 
 // builtin is the value of a built-in default, which is written as a user would
 // write it. A default that its own key refuses is a bug that a test finds.
-func (v value) builtin(written any) any {
+func (v *value) builtin(written any) any {
 	got, t := v.parse(fmt.Sprint(written))
 	if t != nil {
 		return nil
 	}
 	return got
+}
+
+// withSchema adds to a mapping's JSON Schema what its keys do not say.
+func (v value) withSchema(more map[string]any) value {
+	v.schema = more
+	return v
+}
+
+func literalOrSource() map[string]any {
+	return map[string]any{"oneOf": []any{
+		map[string]any{"required": []string{"value"}, "not": map[string]any{"required": []string{"prefix"}}},
+		map[string]any{"required": []string{"from"}},
+	}}
+}
+
+// takes reports whether a scalar's text would be right.
+func (v *value) takes(text string) bool {
+	if v.unit == "" {
+		return false
+	}
+	_, t := v.parse(text)
+	return t == nil
+}
+
+// like is what a mapping looks like, for messages.
+func (v value) like(example string) value {
+	v.want = example
+	return v
 }

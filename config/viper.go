@@ -130,9 +130,9 @@ type probeSettings struct {
 // without any guessing: no weak types, no key that is not used. Viper would read
 // `Rate_Limit`, a second document, and 2 as 2 ns: what comes here was checked
 // before, and holds nothing of the user's as a key.
-func merge(files, environment, overrides map[string]any) (settings, error) {
+func merge(root value, files, environment, overrides map[string]any) (settings, error) {
 	v := viper.New()
-	for key, val := range builtins(table()) {
+	for key, val := range builtins(root) {
 		if key != "defaults" { // resolved by levels
 			v.SetDefault(key, val)
 		}
@@ -154,7 +154,7 @@ func merge(files, environment, overrides map[string]any) (settings, error) {
 }
 
 // environment checks PERCH_NAME and PERCH_VANTAGE like lines of a file.
-func (c *checker) environment(root value) map[string]any {
+func (c *checker) environment() map[string]any {
 	out := map[string]any{}
 	if c.options.Env == nil {
 		return out
@@ -166,7 +166,8 @@ func (c *checker) environment(root value) map[string]any {
 			continue
 		}
 		node := &yaml.Node{Kind: yaml.ScalarNode, Tag: tagText, Value: text}
-		if got, ok := c.walk(node, root.index()[key].value, place{file: "env " + variable, path: key}, 0); ok {
+		f, _ := c.root.field(key)
+		if got, ok := c.walk(node, &f.value, place{file: "env " + variable, path: key}); ok {
 			out[key] = got
 		}
 	}
@@ -174,22 +175,17 @@ func (c *checker) environment(root value) map[string]any {
 }
 
 // flags checks overrides like lines of a file.
-func (c *checker) flags(root value) map[string]any {
+func (c *checker) flags() map[string]any {
 	out := map[string]any{}
 	for _, dotted := range slices.Sorted(maps.Keys(c.options.Overrides)) {
 		at := place{file: "flag " + dotted}
-		if root, _, _ := strings.Cut(dotted, "."); root == "targets" || root == "defaults" {
+		if first, _, _ := strings.Cut(dotted, "."); first == "targets" || first == "defaults" {
 			c.wrong(at, "targets and defaults are set in files only", "")
-			continue
-		}
-		var node yaml.Node
-		if err := node.Encode(nest(dotted, c.options.Overrides[dotted])); err != nil {
-			c.wrong(at, "cannot be read", "")
 			continue
 		}
 		// A flag gives one key; what its mapping requires may stand in a file.
 		c.optional = true
-		got, ok := c.walk(&node, root, at, 0)
+		got, ok := c.walk(nest(dotted, c.options.Overrides[dotted]), &c.root, at)
 		c.optional = false
 		if m, is := got.(map[string]any); ok && is {
 			out = overlay(out, m)
@@ -198,11 +194,12 @@ func (c *checker) flags(root value) map[string]any {
 	return out
 }
 
-// nest turns a.b: x into a: {b: x}.
-func nest(dotted string, val any) any {
-	keys := strings.Split(dotted, ".")
-	for _, key := range slices.Backward(keys) {
-		val = map[string]any{key: val}
+// nest turns a.b and x into a: {b: x}.
+func nest(dotted, written string) *yaml.Node {
+	node := &yaml.Node{Kind: yaml.ScalarNode, Value: written}
+	for _, key := range slices.Backward(strings.Split(dotted, ".")) {
+		name := &yaml.Node{Kind: yaml.ScalarNode, Tag: tagText, Value: key}
+		node = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{name, node}}
 	}
-	return val
+	return node
 }

@@ -11,11 +11,11 @@ import (
 	"perch.example/probes/expect"
 )
 
-// What one file may cost to check: aliases let a few hundred bytes stand for
-// millions of values.
+// What one file may cost to check: aliases let a few kilobytes stand for millions
+// of values. How deep they nest needs no bound: the table is not recursive.
 const (
-	maxNodes = 100_000
-	maxDepth = 32
+	maxNodes    = 300_000
+	maxMistakes = 1000
 )
 
 // positionKey holds a target's or probe's place in the checked tree. No key of
@@ -38,16 +38,17 @@ func (p place) key(key string, line int) place {
 }
 
 func (p place) item(i, line int) place {
-	return place{p.file, line, fmt.Sprintf("%s[%d]", p.path, i)}
+	return place{p.file, line, p.path + "[" + strconv.Itoa(i) + "]"}
 }
 
 // checker walks one config's YAML trees by the table and collects every
 // mistake. What it returns holds only what was right, as Go values.
 type checker struct {
 	options  Options
+	root     value // the table
 	mistakes []Mistake
 	warnings []Mistake
-	lines    map[string]int // of each value, by file and path
+	lines    map[string]int  // of each value, by file and path
 	broken   map[string]bool // files that could not be walked
 	nodes    int
 	full     bool // the bound was met and told
@@ -57,7 +58,7 @@ type checker struct {
 }
 
 func newChecker(o Options) *checker {
-	return &checker{options: o, lines: map[string]int{}, broken: map[string]bool{}, sets: map[string]*expect.Set{}}
+	return &checker{options: o, root: table(), lines: map[string]int{}, broken: map[string]bool{}, sets: map[string]*expect.Set{}}
 }
 
 func (c *checker) wrong(at place, problem, fix string) {
@@ -68,7 +69,7 @@ func (c *checker) warn(at place, problem, fix string) {
 	c.warnings = append(c.warnings, Mistake{at.file, at.line, at.path, problem, fix})
 }
 
-// at returns the place of a key below p, or p itself when it is not written.
+// at returns the place of a key below p; its line is p's when it is not written.
 func (c *checker) at(p place, key string) place {
 	sub := p.key(key, p.line)
 	if line, ok := c.lines[sub.file+"\x00"+sub.path]; ok {
@@ -77,16 +78,19 @@ func (c *checker) at(p place, key string) place {
 	return sub
 }
 
+// has reports whether a key is written below p, rightly or wrongly.
+func (c *checker) has(p place, key string) bool {
+	_, there := c.lines[p.file+"\x00"+p.key(key, 0).path]
+	return there
+}
+
 // walk checks a node against v. ok is false when nothing of it can be used.
-func (c *checker) walk(n *yaml.Node, v value, at place, depth int) (out any, ok bool) {
-	for n.Kind == yaml.AliasNode && n.Alias != nil {
-		n, depth = n.Alias, depth+1
+func (c *checker) walk(n *yaml.Node, v *value, at place) (out any, ok bool) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
 	}
-	if c.nodes++; c.nodes > maxNodes || depth > maxDepth {
-		if !c.full {
-			c.full = true
-			c.wrong(place{at.file, at.line, ""}, "too many values, or aliases inside of aliases", fmt.Sprintf("at most %d values, %d deep", maxNodes, maxDepth))
-		}
+	if c.nodes++; c.nodes > maxNodes || len(c.mistakes) > maxMistakes {
+		c.giveUp(at)
 		return nil, false
 	}
 	c.lines[at.file+"\x00"+at.path] = at.line
@@ -100,21 +104,31 @@ func (c *checker) walk(n *yaml.Node, v value, at place, depth int) (out any, ok 
 	}
 	switch v.shape {
 	case mapping:
-		return c.mapping(n, v, at, depth)
+		return c.mapping(n, v, at)
 	case list:
-		return c.list(n, v, at, depth)
+		return c.list(n, v, at)
 	case scalar:
 		return c.scalar(n, v, at)
 	}
 	return nil, false
 }
 
-func (c *checker) mapping(n *yaml.Node, v value, at place, depth int) (any, bool) {
+// giveUp ends the walk of what is no config, or one made to be expensive.
+func (c *checker) giveUp(at place) {
+	if c.full {
+		return
+	}
+	c.full = true
+	if len(c.mistakes) <= maxMistakes {
+		c.wrong(place{at.file, at.line, ""}, "stands for too many values", fmt.Sprintf("want at most %d, those behind aliases counted each time", maxNodes))
+	}
+}
+
+func (c *checker) mapping(n *yaml.Node, v *value, at place) (any, bool) {
 	if n.Kind != yaml.MappingNode {
-		c.wrong(at, "is "+kindOf(n), "want keys and values: "+strings.Join(v.keys(), ", "))
+		c.wrong(at, "is "+kindOf(n), "want "+v.describe())
 		return nil, false
 	}
-	known := v.index()
 	out := make(map[string]any, len(n.Content)/2+1)
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -123,7 +137,7 @@ func (c *checker) mapping(n *yaml.Node, v value, at place, depth int) (any, bool
 			continue
 		}
 		sub := at.key(clip(key.Value), key.Line)
-		f, ok := known[key.Value]
+		f, ok := v.field(key.Value)
 		if !ok {
 			c.unknown(sub, key.Value, v)
 			continue
@@ -132,11 +146,12 @@ func (c *checker) mapping(n *yaml.Node, v value, at place, depth int) (any, bool
 			c.wrong(sub, f.later, "leave the key out")
 			continue
 		}
-		if got, ok := c.walk(child, f.value, sub, depth+1); ok {
+		if got, ok := c.walk(child, &f.value, sub); ok {
 			out[f.key] = got
 		}
 	}
-	for _, f := range v.fields {
+	for i := range v.fields {
+		f := &v.fields[i]
 		if _, there := seen[f.key]; f.required && !there && !c.optional {
 			c.wrong(at, strconv.Quote(f.key)+" is missing", "want "+f.value.describe())
 		}
@@ -166,19 +181,19 @@ func (c *checker) goodKey(key *yaml.Node, at place, seen map[string]int) bool {
 	return true
 }
 
-func (c *checker) unknown(at place, key string, v value) {
+func (c *checker) unknown(at place, key string, v *value) {
 	fix := "known here: " + strings.Join(v.keys(), ", ")
 	if near := nearest(key, v.keys()); near != "" {
 		fix = fmt.Sprintf("did you mean %q?", near)
-	} else if where := homes(key, table(), ""); len(where) > 0 {
-		fix = "it belongs in " + strings.Join(where, " or ")
+	} else if where := homes(key, &c.root, ""); len(where) > 0 {
+		fix = "it belongs in " + strings.Join(where[:min(len(where), 3)], " or ")
 	}
 	c.wrong(at, fmt.Sprintf("unknown key %q", clip(key)), fix)
 }
 
-func (c *checker) list(n *yaml.Node, v value, at place, depth int) (any, bool) {
+func (c *checker) list(n *yaml.Node, v *value, at place) (any, bool) {
 	if n.Kind != yaml.SequenceNode {
-		c.wrong(at, "is "+kindOf(n), "want a list: "+v.item.describe()+" behind each dash")
+		c.wrong(at, "is "+kindOf(n), "want "+v.describe())
 		return nil, false
 	}
 	if len(n.Content) < v.min || len(n.Content) > v.max {
@@ -187,7 +202,7 @@ func (c *checker) list(n *yaml.Node, v value, at place, depth int) (any, bool) {
 	out := make([]any, 0, len(n.Content))
 	for i, child := range n.Content {
 		sub := at.item(i, child.Line)
-		got, ok := c.walk(child, *v.item, sub, depth+1)
+		got, ok := c.walk(child, v.item, sub)
 		if !ok {
 			continue
 		}
@@ -199,7 +214,7 @@ func (c *checker) list(n *yaml.Node, v value, at place, depth int) (any, bool) {
 	return out, true
 }
 
-func (c *checker) scalar(n *yaml.Node, v value, at place) (any, bool) {
+func (c *checker) scalar(n *yaml.Node, v *value, at place) (any, bool) {
 	if n.Kind != yaml.ScalarNode {
 		c.wrong(at, "is "+kindOf(n), "want "+v.want)
 		return nil, false
@@ -225,34 +240,35 @@ func (c *checker) scalar(n *yaml.Node, v value, at place) (any, bool) {
 }
 
 // wrongTag says why YAML read the value as something else than is wanted.
-func (c *checker) wrongTag(n *yaml.Node, v value, at place, tag string) {
+func (c *checker) wrongTag(n *yaml.Node, v *value, at place, tag string) {
 	shown := show(n.Value, v.hidden)
 	numeric := tag == tagInt || tag == tagFloat
 	switch {
+	case slices.Contains(v.words, n.Value):
+		c.wrong(at, shown+" is "+kindOf(n)+", not text", "put it in quotes")
 	case (numeric || tag == tagBool) && nearest(n.Value, v.words) != "":
 		c.wrong(at, "got "+shown, fmt.Sprintf("did you mean %q?", nearest(n.Value, v.words)))
-	case numeric && v.unit != "":
-		c.wrong(at, shown+" has no unit", "write "+strings.Trim(shown, `"`)+v.unit)
-	case numeric && slices.Contains(v.tags, tagText):
-		c.wrong(at, shown+" is a number, not text", `put it in quotes`)
-	case tag == tagText && nearest(n.Value, v.words) == "" && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
-		c.wrong(at, shown+" is text", "want "+v.want+", without quotes")
-	case slices.Contains(v.tags, tagText):
+	case numeric && v.takes(n.Value+v.unit):
+		c.wrong(at, shown+" has no unit", "write "+n.Value+v.unit)
+	case v.unit == "" && len(v.words) == 0 && slices.Contains(v.tags, tagText):
 		c.wrong(at, shown+" is "+kindOf(n)+", not text", "put it in quotes")
+	case tag == tagText && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		c.wrong(at, shown+" is text", "want "+v.want+", without quotes")
 	default:
 		c.wrong(at, "got "+shown, "want "+v.want)
 	}
 }
 
 // describe says in a few words what may stand here.
-func (v value) describe() string {
+func (v *value) describe() string {
 	switch v.shape {
 	case mapping:
-		return "keys and values"
+		if v.want == "" {
+			return "keys and values: " + strings.Join(v.keys(), ", ")
+		}
 	case list:
-		return "a list"
+		return "a list: " + v.item.describe() + " behind each dash"
 	case scalar:
-		return v.want
 	}
 	return v.want
 }
@@ -281,17 +297,18 @@ func kindOf(n *yaml.Node) string {
 }
 
 // homes returns where the table knows a key that was found elsewhere.
-func homes(key string, v value, path string) []string {
+func homes(key string, v *value, path string) []string {
 	if v.shape == list {
-		return homes(key, *v.item, path+"[]")
+		return homes(key, v.item, path+"[]")
 	}
 	var found []string
-	for _, f := range v.fields {
+	for i := range v.fields {
+		f := &v.fields[i]
 		sub := strings.TrimPrefix(path+"."+f.key, ".")
 		if f.key == key && f.later == "" {
 			found = append(found, strings.TrimSuffix(path, "."))
 		}
-		found = append(found, homes(key, f.value, sub)...)
+		found = append(found, homes(key, &f.value, sub)...)
 	}
 	return found
 }

@@ -37,10 +37,25 @@ func goodName(s string) bool {
 }
 
 // clientName is a key of the client catalog, which has dots in it.
-func clientName() value {
-	return matching("a client's name, such as apache-httpclient-4.5", `^[a-z0-9][a-z0-9.-]{0,62}$`, func(s string) bool {
+func clientName(after func(*checker, place, any)) value {
+	v := matching("a client's name, such as apache-httpclient-4.5", `^[a-z0-9][a-z0-9.-]{0,62}$`, func(s string) bool {
 		return goodName(strings.ReplaceAll(s, ".", "-"))
 	})
+	v.after = after
+	return v
+}
+
+// version is the format's, not perch's.
+func version() value {
+	v := count(1, 1)
+	v.want = "1, the only version of this format"
+	v.parse = func(s string) (any, *trouble) {
+		if s != "1" {
+			return nil, &trouble{"", v.want}
+		}
+		return 1, nil
+	}
+	return v
 }
 
 // path is a file's path. Empty: none.
@@ -81,7 +96,7 @@ func unserved(v value, refused, why string) value {
 // kind is a probe's kind.
 func kind() value {
 	v := word(string(probes.KindHTTP), string(probes.KindIdle))
-	return refusing(v, "is "+later, "http or idle", "burst", "tls", "grpc")
+	return refusing(v, "is "+later, "want http or idle", "burst", "tls", "grpc")
 }
 
 // refusing gives some texts an answer of their own.
@@ -99,8 +114,8 @@ func refusing(v value, problem, fix string, refused ...string) value {
 // method is a request's method: perch only reads.
 func method() value {
 	v := word("GET", "HEAD", "OPTIONS")
-	v = refusing(v, "is not supported yet: declared read-only POSTs come later", "GET, HEAD or OPTIONS", "POST", "post", "Post")
-	return refusing(v, "may change something, and perch only reads", "GET, HEAD or OPTIONS", "PUT", "PATCH", "DELETE", "CONNECT", "TRACE", "put", "patch", "delete")
+	v = refusing(v, "is not supported yet: declared read-only POSTs come later", "want GET, HEAD or OPTIONS", "POST", "post", "Post")
+	return refusing(v, "may change something, and perch only reads", "want GET, HEAD or OPTIONS", "PUT", "PATCH", "DELETE", "CONNECT", "TRACE", "put", "patch", "delete")
 }
 
 func envName() value {
@@ -148,7 +163,11 @@ func headerName() value {
 // webURL is a URL without secrets. A target's carries no query: that is query's.
 func webURL(query bool) value {
 	v := text("a URL such as https://api.example/v1")
-	v.schema = map[string]any{"type": "string", "pattern": `^(https?://[^/?#@]+.*)?$`}
+	const start = `[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+`
+	v.schema = map[string]any{"type": "string", "pattern": `^` + start + `(/[^?#]*)?$`}
+	if query {
+		v.schema["pattern"] = `^(` + start + `([/?][^#]*)?)?$`
+	}
 	v.parse = func(s string) (any, *trouble) {
 		if s == "" && query {
 			return s, nil
@@ -172,7 +191,7 @@ func urlTrouble(u *url.URL, query bool) *trouble {
 		return &trouble{"", want + ": http or https"}
 	case u.Hostname() == "" || strings.IndexFunc(u.Hostname(), func(r rune) bool { return !hostRune(r) && r != ':' }) >= 0:
 		return &trouble{"has no host that can be resolved", "want " + want + "; write other alphabets in punycode (xn--)"}
-	case u.Port() != "" && (err != nil || port < 1 || port > 65535):
+	case strings.HasSuffix(u.Host, ":"), u.Port() != "" && (err != nil || port < 1 || port > 65535):
 		return &trouble{"has no such port", "want 1 to 65535"}
 	case u.Fragment != "" || strings.HasSuffix(u.String(), "#"):
 		return &trouble{"holds a fragment (#...), which is never sent", "leave it out"}
@@ -186,7 +205,7 @@ func urlTrouble(u *url.URL, query bool) *trouble {
 func requestPath() value {
 	const want = "a path that begins with one /, such as /calendar?days=2"
 	v := text(want)
-	v.schema = map[string]any{"type": "string", "pattern": `^(/([^/#].*)?)?$`}
+	v.schema = map[string]any{"type": "string", "pattern": `^(/([^/#][^#]*)?)?$`}
 	v.parse = func(s string) (any, *trouble) {
 		u, err := url.Parse(s)
 		switch {

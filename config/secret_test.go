@@ -1,0 +1,74 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"perch.example/probes"
+)
+
+func TestReadSecret(t *testing.T) {
+	vars := map[string]string{"TOKEN": "hunter2", "EMPTY": "", "LINES": "hunter2\nhunter2", "CRLF": "hunter2\r\n", "SPACES": " hunter2 "}
+	files := map[string]string{"/token": "hunter2\n", "/empty": "\n", "/long": strings.Repeat("h", maxSecret+1), "/nul": "hunter2\x00", "/two": "hunter2\n\n"}
+	read := ReadSecret(
+		func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
+		func(name string) ([]byte, error) {
+			if text, ok := files[name]; ok {
+				return []byte(text), nil
+			}
+			return nil, &os.PathError{Op: "open", Path: name, Err: os.ErrNotExist}
+		})
+	for source, want := range map[probes.Source]string{
+		{Env: "TOKEN"}: "hunter2", {Env: "CRLF"}: "hunter2", {Env: "SPACES"}: " hunter2 ", {File: "/token"}: "hunter2",
+	} {
+		got, err := read(source)
+		if err != nil || got.Reveal() != want {
+			t.Errorf("%s: %q, %v", source, got.Reveal(), err)
+		}
+	}
+	for source, want := range map[probes.Source]string{
+		{Env: "NONE"}:                  "reading env NONE: it is not set",
+		{Env: "EMPTY"}:                 "reading env EMPTY: it is empty",
+		{Env: "LINES"}:                 "reading env LINES: it holds a control character, want one line",
+		{File: "/none"}:                "reading file /none: open /none: file does not exist",
+		{File: "/empty"}:               "reading file /empty: it is empty",
+		{File: "/long"}:                "reading file /long: 65537 bytes, want at most 65536",
+		{File: "/nul"}:                 "reading file /nul: it holds a control character, want one line",
+		{File: "/two"}:                 "reading file /two: it holds a control character, want one line",
+		{}:                             "reading file : the source names nothing, want an environment variable or a file",
+		{Env: "TOKEN", File: "/token"}: "reading env TOKEN: the source names nothing, want an environment variable or a file",
+	} {
+		got, err := read(source)
+		if err == nil || err.Error() != want || got.Reveal() != "" {
+			t.Errorf("%+v: %v, want %q", source, err, want)
+		}
+	}
+	if _, err := read(probes.Source{File: "/none"}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v, want os.ErrNotExist inside", err)
+	}
+	vars["TOKEN"] = "rotated"
+	if got, err := read(probes.Source{Env: "TOKEN"}); err != nil || got.Reveal() != "rotated" {
+		t.Errorf("after a rotation: %q, %v", got.Reveal(), err)
+	}
+}
+
+// TestNoSecretInMessages puts a secret wherever a config has room for one.
+func TestNoSecretInMessages(t *testing.T) {
+	const secret = "xoxb-1234-hunter2"
+	places := 0
+	everyField(table(), nil, func(path []string, f field) {
+		for _, val := range []any{secret, "https://u:" + secret + "@h.example", "Bearer " + secret, "/x?token=" + secret, []any{secret}, map[string]any{"name": "X", "value": secret + "\n"}} {
+			places++
+			c, err := Parse(Options{}, File{"t.yaml", document(path, val)})
+			if text := fmt.Sprint(err, c.Warnings); strings.Contains(text, "hunter2") {
+				t.Errorf("%s: %s", strings.Join(path, "."), text)
+			}
+		}
+	})
+	if places < 500 {
+		t.Errorf("%d places tried", places)
+	}
+}
