@@ -123,20 +123,22 @@ func (j *judgement) limit() time.Duration {
 	return safe.Truncate(step)
 }
 
-// retryAdvice names the missing entry. The client cannot tell a request that
-// was never read from one that was read and dropped: both are one error.
+// retryAdvice names the missing entry, or warns of one that goes too far. The
+// client cannot tell a request that was never read from one that was read and
+// dropped: both are one error.
 func (j *judgement) retryAdvice() []string {
 	v := j.client
-	if v.cover != probes.CoverUncovered && v.cover != probes.CoverUnknown || v.entry == "" {
+	switch {
+	case v.entry == "" || v.cover == probes.CoverCovered:
 		return nil
+	case v.cover == probes.CoverUnsafe:
+		return []string{fmt.Sprintf("Restrict `%s` in the retry list to idempotent methods: a %s may have been executed already.", v.entry, j.method())}
 	}
 	layer := ""
 	if v.decl.Retry != nil && v.decl.Retry.Layer != "" {
 		layer = fmt.Sprintf(" (the layer %s sees this one)", v.decl.Retry.Layer)
 	}
-	return []string{fmt.Sprintf(
-		"Add `%s` to the retry list%s, for idempotent methods only: %s",
-		v.entry, layer, j.executed())}
+	return []string{fmt.Sprintf("Add `%s` to the retry list%s, for idempotent methods only: %s", v.entry, layer, j.executed())}
 }
 
 // executed says whether this request, and others with the same error, may have

@@ -85,6 +85,8 @@ func (j *judgement) pathBlocks() (probes.Ruling, string) {
 		return probes.RuledOpen, nothingMeasured
 	case j.rung.obs.Path.TCPEnds == probes.TCPEndsBeforePeer:
 		return probes.RuledOpen, "TCP ends before the API (" + j.via() + "): acknowledgements and closes are not the API's own"
+	case a.Reason == probes.ReasonBlackhole && a.RequestBytes == 0:
+		return probes.RuledIn, "TCP keep-alive packets got no answer while the connection was idle"
 	case a.Reason == probes.ReasonBlackhole:
 		return probes.RuledIn, fmt.Sprintf("nothing acknowledged the %d bytes sent, for %s", a.RequestBytes, human(a.Elapsed))
 	case a.Reason == probes.ReasonConnectTimeout:

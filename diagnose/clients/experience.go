@@ -104,7 +104,7 @@ func (m meeting) text() string {
 	case m.result == Unknown:
 		return ""
 	case m.dropped > 0:
-		return fmt.Sprintf("does not use it: it drops what was idle for %s", m.dropped)
+		return fmt.Sprintf("does not use it: it drops what was idle for %s s", seconds(m.dropped))
 	case m.effect.Does == Notices:
 		return "notices that it is dead and opens a new connection"
 	case m.effect.Does == Retries:

@@ -91,7 +91,7 @@ func TestWords(t *testing.T) {
 		{probes.Client{Kind: "requests"}, "eof", "raises requests.exceptions.ConnectionError: ('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))"},
 		{probes.Client{Kind: "go-net-http"}, "idle_fin", "notices that it is dead and opens a new connection"},
 		{probes.Client{Kind: "go-net-http"}, "eof", "writes to the dead connection, then silently sends again on a new one"},
-		{limited, "idle_fin", "does not use it: it drops what was idle for 1s"},
+		{limited, "idle_fin", "does not use it: it drops what was idle for 1 s"},
 		{probes.Client{Kind: "libcurl"}, "idle_bytes", "returns the 408 that was pushed while idle, as if it were the answer"},
 		{probes.Client{Kind: "libcurl"}, "stream_reset", ""},
 	}
