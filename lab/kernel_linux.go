@@ -68,7 +68,11 @@ func mayFilter() error {
 	if err != nil {
 		return fmt.Errorf("opening a socket: %w", err)
 	}
-	return errors.Join(attach(fd, dropNothing()), unix.Close(fd))
+	err = errors.Join(attach(fd, dropNothing()), unix.Close(fd))
+	if errors.Is(err, unix.EPERM) {
+		return fmt.Errorf("%w (root, or CAP_NET_ADMIN, is needed)", err)
+	}
+	return err
 }
 
 // losesData makes our kernel lose what the client sends from now on, but not

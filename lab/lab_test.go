@@ -28,11 +28,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// start runs a scenario for the length of the test.
+// start runs a scenario for the length of the test. Without root, scenarios that
+// need it must say so.
 func start(t *testing.T, name string, o lab.Options) *lab.Server {
 	t.Helper()
 	s, err := lab.Start(context.Background(), name, o)
 	if err != nil {
+		if scenario, _ := lab.Find(name); scenario.Root && os.Geteuid() != 0 && strings.Contains(err.Error(), "CAP_NET_ADMIN") {
+			t.Skip(err)
+		}
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
