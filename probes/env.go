@@ -43,9 +43,13 @@ type Slots interface {
 	// HoldUntil says when the held connection will be reused, as soon as the
 	// warm-up has ended. False: the budget has no room then and the step ends.
 	HoldUntil(reuse time.Time) bool
-	// Dial waits until one more connection may be open; the caller calls
-	// release when that connection is closed.
-	Dial(ctx context.Context) (release func(), err error)
+	// Together waits until a reuse and its control can both leave: for a hold
+	// that ended before its time.
+	Together(ctx context.Context) error
+	// Dial waits until one more connection may be open, and until the request
+	// that it is for may leave soon: a connection that waits for the budget
+	// could be closed by then. The caller calls release when it is closed.
+	Dial(ctx context.Context, role Role) (release func(), err error)
 }
 
 // Denied says why a request was not allowed to leave.

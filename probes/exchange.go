@@ -32,7 +32,7 @@ func (x *exchanged) close() {
 // fresh makes one exchange on a new connection, and follows redirects where
 // the spec allows it.
 func (c *call) fresh(ctx context.Context, role Role) exchanged {
-	release, err := c.env.Slots.Dial(ctx)
+	release, err := c.env.Slots.Dial(ctx, role)
 	if err != nil {
 		return exchanged{denied: err}
 	}

@@ -51,7 +51,6 @@ func (r *rung) warm(ctx context.Context) {
 	}
 	r.obs.add(x.attempt, ConnectionFresh)
 	if !x.attempt.OK() {
-		x.close()
 		r.finish(r.obs)
 		return
 	}
@@ -80,6 +79,14 @@ func (r *rung) reuse(ctx context.Context, held wire.Held) {
 	if held.Canceled {
 		r.finish(denied(ctx, r.obs, context.Cause(ctx)))
 		return
+	}
+	if s := r.call.spec; s.Search && held.Close != nil {
+		// It is closed already: waiting changes nothing for the reuse, and the
+		// control belongs beside it.
+		if err := r.call.env.Slots.Together(ctx); err != nil {
+			r.finish(denied(ctx, r.obs, err))
+			return
+		}
 	}
 	x := r.call.exchange(ctx, r.conn, RoleReuse)
 	if x.denied != nil {

@@ -19,6 +19,10 @@ const (
 	// guardShare is how much longer than W the last gate looks back, so that
 	// requests that travel at different speeds still keep the rule at the server.
 	guardShare = 0.01
+	// firstLead is how long before its request a connection is dialled, until
+	// this target's dials have been seen; longestLead bounds what was seen.
+	firstLead   = 250 * time.Millisecond
+	longestLead = 2 * time.Second
 	// longestGap is how long perch's own second try waits for a gap.
 	longestGap = 30 * time.Second
 	// breakAfter failed fresh exchanges in a row, a target is left alone for
@@ -41,7 +45,8 @@ type budget struct {
 	waited   time.Duration
 	denied   int
 	failures int
-	blocked  time.Time // Retry-After: nothing leaves before
+	blocked  time.Time     // Retry-After: nothing leaves before
+	dialled  time.Duration // the longest dial so far, with its handshake
 }
 
 func newBudget(t probes.Target, cal *plan.Calendar, daily int, start time.Time) *budget {
@@ -50,6 +55,18 @@ func newBudget(t probes.Target, cal *plan.Calendar, daily int, start time.Time) 
 		limiter: rate.NewLimiter(rate.Limit(t.Budget()), cal.Allowed()),
 		open:    make(chan struct{}, t.MaxConnections),
 	}
+}
+
+// lead is how long before its request a connection should be dialled: long
+// enough to be open in time, so that the request leaves when it is booked.
+func (b *budget) lead() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.leadLocked()
+}
+
+func (b *budget) leadLocked() time.Duration {
+	return min(max(firstLead, b.dialled+b.dialled/2), longestLead)
 }
 
 // closed says why no further step may start; empty: it may.
@@ -80,6 +97,7 @@ func (b *budget) learn(o probes.Observation) {
 		if a.Connection == probes.ConnectionReused {
 			continue
 		}
+		b.dialled = max(b.dialled, a.Phases.DNS+a.Phases.Connect+a.Phases.TLS)
 		if a.OK() {
 			b.failures = 0
 		} else if unwell(a.Reason) {
@@ -100,21 +118,22 @@ func unwell(r probes.Reason) bool {
 	}
 }
 
-// place is a booking of the plan and its instant. The zero place is none.
+// place is a booking and its instant. The zero place is none.
 type place struct {
-	slot plan.Slot
-	at   time.Duration
-	used bool
+	slot  plan.Slot
+	at    time.Duration
+	early bool // may leave before its instant
+	used  bool
 }
 
-// pass is the last gate: it books now (or the next gap) and returns when one
-// request may leave.
+// pass is the last gate: it returns when one request may leave. The booking is
+// moved to the instant at which it really does.
 func (b *budget) pass(ctx context.Context, p *place) error {
-	at, err := b.book(p)
+	at, err := b.settle(p)
 	if err != nil {
 		return err
 	}
-	if err := b.sleep(ctx, time.Until(at)); err != nil {
+	if err := sleep(ctx, time.Until(at)); err != nil {
 		return err
 	}
 	before := time.Now()
@@ -127,27 +146,27 @@ func (b *budget) pass(ctx context.Context, p *place) error {
 		if more <= 0 {
 			return nil
 		}
-		if err := b.sleep(ctx, more); err != nil {
+		if err := sleep(ctx, more); err != nil {
 			return err
 		}
 	}
 }
 
-func (b *budget) book(p *place) (time.Time, error) {
+// settle says when the request of that booking leaves: at its instant, now, or
+// in the next gap.
+func (b *budget) settle(p *place) (time.Time, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	if now.Before(b.blocked) {
-		b.denied++
-		return now, &probes.Denied{Why: "the API asked to be left alone (Retry-After)"}
+	if err := b.refused(now); err != nil {
+		return now, err
 	}
-	if b.sent >= b.daily {
-		b.denied++
-		return now, &probes.Denied{Why: "the daily limit is used up"}
-	}
+	p.used = true
 	off := now.Sub(b.start)
 	if p.slot != 0 {
-		p.used = true
+		if !p.early && off < p.at {
+			return b.start.Add(p.at), nil
+		}
 		near := time.Duration(slackShare * float64(b.cal.Window()))
 		if (off - p.at).Abs() <= near {
 			b.cal.Force(p.slot, plan.At(off))
@@ -156,15 +175,51 @@ func (b *budget) book(p *place) (time.Time, error) {
 		if b.cal.Move(p.slot, plan.At(off)) {
 			return now, nil
 		}
-		b.cal.Release(p.slot) // a gap takes its place
+		b.cal.Release(p.slot)
 	}
-	gap := b.cal.Earliest(off, plan.Booking{})
-	if gap-off > longestGap {
+	if err := b.gap(p, off, plan.At(0)); err != nil {
+		return now, err
+	}
+	return b.start.Add(p.at), nil
+}
+
+// refused says why nothing may leave now; nil: it may.
+func (b *budget) refused(now time.Time) error {
+	why := ""
+	switch {
+	case now.Before(b.blocked):
+		why = "the API asked to be left alone (Retry-After)"
+	case b.sent >= b.daily:
+		why = "the daily limit is used up"
+	default:
+		return nil
+	}
+	b.denied++
+	return &probes.Denied{Why: why}
+}
+
+// gap books the next gap that the shape fits into, and puts its first booking
+// into p.
+func (b *budget) gap(p *place, off time.Duration, shape ...plan.Booking) error {
+	at := b.cal.Earliest(off, shape...)
+	if at-off > longestGap {
 		b.denied++
-		return now, &probes.Denied{Why: fmt.Sprintf("the budget has no gap within %s", longestGap)}
+		return &probes.Denied{Why: fmt.Sprintf("the budget has no gap within %s", longestGap)}
 	}
-	b.cal.Book(plan.At(gap))
-	return b.start.Add(gap), nil
+	slots, ok := b.cal.Book(shift(shape, at)...)
+	if !ok { // cannot be: the lock was held since Earliest
+		return &probes.Denied{Why: "the budget's calendar changed under us"}
+	}
+	p.slot, p.at = slots[0], at
+	return nil
+}
+
+func shift(shape []plan.Booking, by time.Duration) []plan.Booking {
+	out := make([]plan.Booking, len(shape))
+	for i, s := range shape {
+		out[i] = plan.Booking{From: s.From + by, To: s.To + by}
+	}
+	return out
 }
 
 // leave notes that a request leaves now, or says for how long it must wait: no
@@ -187,9 +242,12 @@ func (b *budget) leave() time.Duration {
 	return 0
 }
 
-func (b *budget) sleep(ctx context.Context, d time.Duration) error {
+func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
-		return ctx.Err()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return nil
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()

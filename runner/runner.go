@@ -38,7 +38,7 @@ type Result struct {
 // time. When ctx ends, no further step starts, holds are cut short, and what
 // is running ends as canceled; Run returns after the last yield.
 func Run(ctx context.Context, p *plan.Plan, o Options, yield func(probes.Observation)) Result {
-	r := &run{options: o, budgets: map[string]*budget{}, start: time.Now(), done: make(chan probes.Observation, 64)}
+	r := &run{options: o, budgets: map[string]*budget{}, start: time.Now().Add(firstLead), done: make(chan probes.Observation, 64)}
 	r.secrets = newSecretCache(o.Secrets)
 	if r.options.Log == nil {
 		r.options.Log = slog.New(slog.DiscardHandler)
@@ -90,7 +90,7 @@ func (r *run) startAll(ctx context.Context, steps []plan.Step) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for _, s := range steps {
-		timer.Reset(time.Until(r.start.Add(s.Start)))
+		timer.Reset(time.Until(r.start.Add(s.Start - r.budgets[s.Spec.Target].lead())))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():

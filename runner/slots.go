@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"perch.example/plan"
@@ -12,17 +13,18 @@ import (
 type slots struct {
 	budget               *budget
 	warm, reuse, control place
+	again                place // the gap for a second try
 }
 
 func newSlots(b *budget, s plan.Step) *slots {
 	return &slots{
 		budget: b, warm: place{slot: s.Warm, at: s.Start},
-		reuse: place{slot: s.Reuse}, control: place{slot: s.Control},
+		reuse: place{slot: s.Reuse}, control: place{slot: s.Control, early: true},
 	}
 }
 
 // Send waits for the last gate. perch's own second tries and redirects have no
-// booking: they use gaps.
+// booking of the plan's: they use gaps.
 func (s *slots) Send(ctx context.Context, role probes.Role) error {
 	switch role {
 	case probes.RoleWarm:
@@ -31,6 +33,10 @@ func (s *slots) Send(ctx context.Context, role probes.Role) error {
 		return s.budget.pass(ctx, &s.reuse)
 	case probes.RoleControl:
 		return s.budget.pass(ctx, &s.control)
+	case probes.RoleAgain:
+		again := s.again
+		s.again = place{}
+		return s.budget.pass(ctx, &again)
 	default:
 		return s.budget.pass(ctx, &place{})
 	}
@@ -50,7 +56,7 @@ func (s *slots) HoldUntil(reuse time.Time) bool {
 	// The warm-up outlasted what was booked: the control gives way first, a
 	// reuse at its instant is worth more than a control at once.
 	b.cal.Release(s.control.slot)
-	s.control = place{}
+	s.control = place{early: true}
 	return b.cal.Move(s.reuse.slot, plan.At(s.reuse.at))
 }
 
@@ -59,19 +65,64 @@ func (s *slots) HoldUntil(reuse time.Time) bool {
 func (s *slots) release() {
 	s.budget.mu.Lock()
 	defer s.budget.mu.Unlock()
-	for _, p := range []*place{&s.warm, &s.reuse, &s.control} {
+	for _, p := range []*place{&s.warm, &s.reuse, &s.control, &s.again} {
 		if p.slot != 0 && !p.used {
 			s.budget.cal.Release(p.slot)
 		}
 	}
 }
 
-// Dial waits for one of the target's connections.
-func (s *slots) Dial(ctx context.Context) (func(), error) {
+// Together moves the reuse and its control to the next gap that has room for
+// both, and waits for it.
+func (s *slots) Together(ctx context.Context) error {
+	b := s.budget
+	b.mu.Lock()
+	b.cal.Release(s.reuse.slot)
+	b.cal.Release(s.control.slot)
+	s.reuse.slot, s.control.slot = 0, 0
+	off := time.Since(b.start)
+	at := b.cal.Earliest(off, plan.At(0), plan.At(plan.ControlDelay))
+	if slots, ok := b.cal.Book(plan.At(at), plan.At(at+plan.ControlDelay)); ok {
+		s.reuse.slot, s.reuse.at = slots[0], at
+		s.control.slot, s.control.at = slots[1], at+plan.ControlDelay
+	}
+	b.mu.Unlock()
+	return sleep(ctx, at-off)
+}
+
+// Dial waits for one of the target's connections. A second try first waits for
+// its gap, less the time that dialling takes.
+func (s *slots) Dial(ctx context.Context, role probes.Role) (func(), error) {
+	b := s.budget
+	if role == probes.RoleAgain || (role == probes.RoleControl && s.control.slot == 0) {
+		if err := s.awaitGap(ctx, role); err != nil {
+			return nil, err
+		}
+	}
 	select {
-	case s.budget.open <- struct{}{}:
-		return func() { <-s.budget.open }, nil
+	case b.open <- struct{}{}:
+		return sync.OnceFunc(func() { <-b.open }), nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+func (s *slots) awaitGap(ctx context.Context, role probes.Role) error {
+	b := s.budget
+	p := &s.again
+	if role == probes.RoleControl {
+		p = &s.control
+	}
+	b.mu.Lock()
+	err := b.refused(time.Now())
+	lead := b.leadLocked()
+	if err == nil {
+		err = b.gap(p, time.Since(b.start), plan.At(0))
+	}
+	wait := time.Until(b.start.Add(p.at - lead))
+	b.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return sleep(ctx, wait)
 }

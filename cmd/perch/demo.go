@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"perch.example/config"
+	"perch.example/lab"
+)
+
+//go:embed demo.yaml
+var demoConfig string
+
+func newDemo(sys system) *cobra.Command {
+	var flags runFlags
+	cmd := &cobra.Command{
+		Use: "demo", Short: "Replay the incident that perch was made for, on this machine, in a few seconds", Args: cobra.NoArgs,
+		Long: `Starts a server on loopback that closes idle connections after a second, runs a sample config against it, and
+prints the report, the metrics it would expose and the Slack message it would send. No network, no set-up.`,
+	}
+	cmd.Flags().Uint64Var(&flags.seed, "seed", 0, "seed of the trace ids (0: a new one)")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := flags.complete(); err != nil {
+			return usage(err)
+		}
+		log, err := logger(cmd, sys)
+		if err != nil {
+			return usage(err)
+		}
+		server, err := lab.Start(cmd.Context(), "incident", lab.Options{})
+		if err != nil {
+			return own(err)
+		}
+		defer func() { _ = server.Close() }() // the process ends
+		data := strings.ReplaceAll(demoConfig, "${URL}", server.URL())
+		cfg, err := config.Parse(configOptions(sys), config.File{Name: "demo.yaml", Data: []byte(data)})
+		if err != nil {
+			return own(err)
+		}
+		return playDemo(cmd.Context(), &pass{sys: sys, cfg: cfg, flags: flags, out: outputFlags{format: "text", failOn: "never"}, log: log})
+	}
+	return cmd
+}
+
+// playDemo is a run that shows every sink instead of writing to it.
+func playDemo(ctx context.Context, p *pass) error {
+	fmt.Fprint(p.sys.stdout, `perch demo: a server on loopback closes idle connections after 1 s. The application's client (Apache HttpClient
+4.5) looks at a pooled connection only after 2 s. perch holds connections in between, as the application does.
+This takes a few seconds.
+
+`)
+	if err := p.makePlan(); err != nil {
+		return err
+	}
+	run := p.probe(ctx)
+	p.alert(ctx, &run)
+	notices := p.notices
+	p.notices = ""
+	if err := p.report(run); err != nil {
+		return own(err)
+	}
+	p.metrics.Observe(run)
+	if err := demoSinks(p, notices); err != nil {
+		return own(err)
+	}
+	if run.CutShort != "" {
+		return &exitError{code: exitIncomplete}
+	}
+	return nil
+}
+
+func demoSinks(p *pass, notices string) error {
+	w := p.sys.stdout
+	fmt.Fprint(w, "\nSome of the metrics it would expose (docs/safety.md says how many there can be):\n\n")
+	if err := printMetrics(w, p.metrics.Text); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nThe Slack message it would send:\n\n%s\nNext: `perch idle URL` measures a path of yours; docs/reading-a-report.md explains each line.\n", notices)
+	return err
+}
+
+// shown are the series that tell the demo's story.
+func shown() []string {
+	return []string{
+		"perch_probe_success", "perch_outcomes_total", "perch_attempts_total", "perch_holds_total", "perch_idle_",
+		"perch_keep_alive_", "perch_client_danger_band_", "perch_finding", "perch_requests_total",
+	}
+}
+
+// printMetrics prints those of the shown series that are not zero, and a probe's success always.
+func printMetrics(w io.Writer, text func(io.Writer) error) error {
+	var all bytes.Buffer
+	if err := text(&all); err != nil {
+		return err
+	}
+	for line := range strings.Lines(all.String()) {
+		zero := strings.HasSuffix(line, " 0\n") && !strings.HasPrefix(line, "perch_probe_success")
+		if zero || !slices.ContainsFunc(shown(), func(p string) bool { return strings.HasPrefix(line, p) }) {
+			continue
+		}
+		if _, err := io.WriteString(w, "  "+line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

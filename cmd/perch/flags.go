@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"perch.example/probes"
+)
+
+// runFlags are the flags of every command that plans or runs a config.
+type runFlags struct {
+	config   string
+	only     []string
+	all      bool
+	seed     uint64
+	deadline time.Duration
+}
+
+func (f *runFlags) bind(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.config, "config", "perch.yaml", "config `FILE|DIR`")
+	cmd.Flags().StringSliceVar(&f.only, "only", nil, "run only `target[/probe]` (repeatable)")
+	cmd.Flags().BoolVar(&f.all, "all", false, "also what is not due yet")
+	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the spread and of the trace ids (0: a new one, printed in the report)")
+	cmd.Flags().DurationVar(&f.deadline, "deadline", 0, "cut the run short after this long (0: none)")
+}
+
+// complete checks what flags alone can tell, and draws the seed.
+func (f *runFlags) complete() error {
+	if f.deadline < 0 {
+		return fmt.Errorf("--deadline %s: want a positive duration such as 4m", f.deadline)
+	}
+	if f.seed == 0 {
+		f.seed = rand.Uint64()>>12 | 1 // 52 bits: exact in every JSON reader
+	}
+	return nil
+}
+
+// outputFlags say where the report goes and what the exit status means.
+type outputFlags struct {
+	format string
+	file   string
+	failOn string
+}
+
+func (f *outputFlags) bind(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.format, "output", "text", "text or json")
+	cmd.Flags().StringVar(&f.file, "output-file", "", "write the report to `FILE` instead of stdout")
+	cmd.Flags().StringVar(&f.failOn, "fail-on", "fail", "exit 1 at this verdict or worse: fail, degraded or never")
+}
+
+func (f *outputFlags) check() error {
+	switch f.format {
+	case "text", "json":
+	case "junit", "html":
+		return fmt.Errorf("--output %s: not supported yet; want text or json", f.format)
+	default:
+		return fmt.Errorf("--output %q: want text or json", f.format)
+	}
+	if !slices.Contains([]string{"fail", "degraded", "never"}, f.failOn) {
+		return fmt.Errorf("--fail-on %q: want fail, degraded or never", f.failOn)
+	}
+	return nil
+}
+
+// exitCode is the status that a finished run ends with: 4 before 3 before 1.
+func (f *outputFlags) exitCode(run probes.Run) int {
+	switch {
+	case len(run.Problems) > 0:
+		return exitOwn
+	case run.CutShort != "":
+		return exitIncomplete
+	case f.failOn == "never":
+		return exitOK
+	}
+	for _, o := range run.Outcomes {
+		if o.Verdict == probes.VerdictFail || (f.failOn == "degraded" && o.Verdict == probes.VerdictDegraded) {
+			return exitFindings
+		}
+	}
+	return exitOK
+}
+
+// runID names a run for people and for traces: its start and its seed.
+func runID(started time.Time, seed uint64) string {
+	return strings.ToLower(started.UTC().Format("20060102T150405Z")) + fmt.Sprintf("-%06x", seed&0xffffff)
+}

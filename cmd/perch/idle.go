@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"perch.example/config"
+	"perch.example/diagnose/clients"
+	"perch.example/plan"
+	"perch.example/probes"
+	"perch.example/report"
+)
+
+// idleFlags are what `perch idle` takes beside the URL.
+type idleFlags struct {
+	longest      time.Duration
+	connections  int
+	rate         string
+	headers      []string
+	unused       bool
+	tcpKeepAlive time.Duration
+	run          runFlags
+}
+
+func newIdle(sys system) *cobra.Command {
+	var f idleFlags
+	var out outputFlags
+	cmd := &cobra.Command{
+		Use: "idle URL", Short: "Measure how long a path keeps an idle connection, and the way it closes", Args: cobra.ExactArgs(1),
+		Long: `Opens a few connections to URL, makes one GET on each, holds them idle and watches who closes first and when;
+then reuses each blindly, with a control on a fresh connection. Needs no config. A path that drops idle
+connections silently shows as the longest hold that worked and the shortest that did not.`,
+	}
+	cmd.Flags().DurationVar(&f.longest, "max", 6*time.Minute, "longest `hold`")
+	cmd.Flags().IntVar(&f.connections, "connections", 3, "connections to hold at once, at shorter and shorter holds")
+	cmd.Flags().StringVar(&f.rate, "rate", "1/s", "largest `rate` of requests")
+	cmd.Flags().StringArrayVar(&f.headers, "header", nil, "`\"Name: value\"` to send (repeatable); the value is treated as a secret")
+	cmd.Flags().BoolVar(&f.unused, "unused", false, "also hold connections that never carried a request (not supported yet)")
+	cmd.Flags().DurationVar(&f.tcpKeepAlive, "tcp-keep-alive", 0, "send TCP keep-alive packets this often while holding (0: none)")
+	cmd.Flags().Uint64Var(&f.run.seed, "seed", 0, "seed of the trace ids (0: a new one)")
+	cmd.Flags().DurationVar(&f.run.deadline, "deadline", 0, "cut the run short after this long (0: none)")
+	out.bind(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := errors.Join(f.run.complete(), out.check()); err != nil {
+			return usage(err)
+		}
+		log, err := logger(cmd, sys)
+		if err != nil {
+			return usage(err)
+		}
+		sys, cfg, err := f.config(sys, args[0])
+		if err != nil {
+			return usage(err)
+		}
+		return measureIdle(cmd.Context(), &pass{sys: sys, cfg: cfg, flags: f.run, out: out, log: log})
+	}
+	return cmd
+}
+
+// measureIdle is a run whose report is the measurement.
+func measureIdle(ctx context.Context, p *pass) error {
+	if err := p.makePlan(); err != nil {
+		return err
+	}
+	ctx, cancel := withDeadline(ctx, p.flags.deadline)
+	defer cancel()
+	run := p.probe(ctx)
+	run.Problems = p.problems
+	p.text = func(w io.Writer, run probes.Run, style report.Style) error {
+		return report.Idle(w, run, commonClients(run), style)
+	}
+	if err := p.report(run); err != nil {
+		return own(err)
+	}
+	if code := p.out.exitCode(run); code != exitOK {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+// commonClients says what each client of the catalog would meet on the path
+// that was measured; nil: nothing was.
+func commonClients(run probes.Run) []probes.ClientOutcome {
+	if len(run.Idle) == 0 || run.Idle[0].How == "" {
+		return nil
+	}
+	m := run.Idle[0]
+	path := clients.Path{Timeout: m.Measured, Advertised: m.Advertised, Silent: m.How == probes.HowSilent}
+	if path.Timeout == 0 {
+		path.Timeout = m.Died
+	}
+	var out []probes.ClientOutcome
+	for _, c := range clients.Common() {
+		o := probes.ClientOutcome{Kind: c.Kind, Band: clients.BandOn(c, path)}
+		if o.Band != nil {
+			o.Experiences, _, _ = clients.Experience(c, reasonOf(m.How), "GET", o.Band.From)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// reasonOf is what a reuse shows after a close of that kind.
+func reasonOf(how probes.HowClosed) probes.Reason {
+	switch how {
+	case probes.HowRST:
+		return probes.ReasonIdleRST
+	case probes.HowBytes:
+		return probes.ReasonIdleBytes
+	case probes.HowCloseNotify:
+		return probes.ReasonIdleCloseNotify
+	case probes.HowGoaway:
+		return probes.ReasonIdleGoaway
+	case probes.HowSilent:
+		return probes.ReasonBlackhole
+	default:
+		return probes.ReasonIdleFIN
+	}
+}
+
+// config turns the flags into a config, so that the same checks hold. Header
+// values travel as environment variables of this command's own: what comes
+// from a source is a secret everywhere.
+func (f idleFlags) config(sys system, raw string) (system, config.Config, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return sys, config.Config{}, fmt.Errorf("idle %q: want a URL such as https://api.example.com/ping", raw)
+	}
+	if err := f.check(); err != nil {
+		return sys, config.Config{}, err
+	}
+	values := map[string]string{}
+	headers := []any{}
+	for i, h := range f.headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok {
+			return sys, config.Config{}, fmt.Errorf("--header %d: want \"Name: value\"", i+1)
+		}
+		variable := fmt.Sprintf("PERCH_IDLE_HEADER_%d", i)
+		values[variable] = strings.TrimSpace(value)
+		headers = append(headers, map[string]any{"name": strings.TrimSpace(name), "from": map[string]any{"env": variable}})
+	}
+	env := sys.env
+	sys.env = func(name string) (string, bool) {
+		if v, ok := values[name]; ok {
+			return v, true
+		}
+		return env(name)
+	}
+	doc, err := json.Marshal(f.document(u, headers))
+	if err != nil {
+		return sys, config.Config{}, err
+	}
+	options := configOptions(sys)
+	cfg, err := config.Parse(options, config.File{Name: "idle", Data: doc})
+	if err != nil {
+		return sys, cfg, err
+	}
+	for i := range cfg.Targets[0].Probes {
+		cfg.Targets[0].Probes[i].Search = true
+		cfg.Targets[0].Probes[i].Holds = f.holds(cfg.Targets[0].Budget())
+	}
+	return sys, cfg, nil
+}
+
+func (f idleFlags) check() error {
+	switch {
+	case f.unused:
+		return errors.New("--unused: not supported yet")
+	case f.longest < time.Second:
+		return fmt.Errorf("--max %s: want at least 1s", f.longest)
+	case f.connections < 1 || f.connections > 20:
+		return fmt.Errorf("--connections %d: want 1 to 20", f.connections)
+	case f.tcpKeepAlive < 0:
+		return fmt.Errorf("--tcp-keep-alive %s: want a positive duration, or 0 for none", f.tcpKeepAlive)
+	}
+	return nil
+}
+
+func (f idleFlags) document(u *url.URL, headers []any) map[string]any {
+	target := map[string]any{
+		"name": targetName(u), "url": u.Scheme + "://" + u.Host, "rate_limit": f.rate, "share": "100%",
+		"max_connections": f.connections + 1, "headers": headers,
+		"probes": []any{map[string]any{
+			"name": "idle", "kind": "idle", "path": pathOf(u), "holds": []string{f.longest.String()},
+			// Whatever it answers: only the connection is looked at.
+			"expect": []string{"status < 500"}, "every": (2*f.longest + time.Hour).String(),
+		}},
+	}
+	if f.tcpKeepAlive > 0 {
+		target["client"] = map[string]any{"kind": "go-net-http", "tcp_keep_alive": f.tcpKeepAlive.String()}
+	}
+	return map[string]any{"version": 1, "name": "idle", "targets": []any{target}}
+}
+
+// holds fall from the longest one by a constant factor, at most to a third for
+// each further connection: what dies silently lies between two of them. None is
+// so short that its warm-up, reuse and control would not fit into the budget.
+func (f idleFlags) holds(budget float64) []time.Duration {
+	window := plan.NewCalendar(budget).Window()
+	shortest := max(window+window/5, f.longest/81)
+	if f.longest <= shortest || f.connections == 1 {
+		return []time.Duration{f.longest} // the plan says so if even this does not fit
+	}
+	steps := float64(f.connections - 1)
+	factor := max(1.0/3, math.Pow(float64(shortest)/float64(f.longest), 1/steps))
+	var out []time.Duration
+	for n := range f.connections {
+		h := time.Duration(float64(f.longest) * math.Pow(factor, float64(n)))
+		out = append(out, h.Round(time.Millisecond))
+	}
+	return out
+}
+
+func pathOf(u *url.URL) string {
+	path := u.EscapedPath()
+	if path == "" {
+		path = "/"
+	}
+	if u.RawQuery != "" {
+		path += "?" + u.RawQuery
+	}
+	return path
+}
+
+// targetName makes a name that the config allows from a host.
+func targetName(u *url.URL) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(u.Hostname()))
+	return strings.Trim(name, "-")
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"perch.example/config"
+	"perch.example/metrics"
+	"perch.example/plan"
+	"perch.example/probes"
+	"perch.example/report"
+	"perch.example/runner"
+	"perch.example/state"
+)
+
+// pass is one pass over a config, on its way through the stages.
+type pass struct {
+	sys   system
+	cfg   config.Config
+	flags runFlags
+	out   outputFlags
+	log   *slog.Logger
+
+	store    *state.Store // nil: nothing is remembered
+	doc      state.Document
+	plan     *plan.Plan
+	metrics  *metrics.Metrics
+	problems []probes.Problem
+	notices  string                                          // what would have been sent, where nobody is told
+	text     func(io.Writer, probes.Run, report.Style) error // nil: report.Text
+}
+
+func (p *pass) problem(part probes.Part, err error) {
+	p.log.Error("perch could not do its own part", "part", part, "error", err)
+	p.problems = append(p.problems, probes.Problem{Part: part, Text: err.Error()})
+}
+
+// open checks what a run needs before it sends anything: secrets that can be
+// read, and the state, which only one perch may hold.
+func (p *pass) open() error {
+	if err := checkSecrets(p.cfg, p.secrets()); err != nil {
+		return usage(err)
+	}
+	if p.cfg.State.File == "" {
+		return nil
+	}
+	store, err := state.Open(p.cfg.State.File)
+	if err != nil {
+		return own(err)
+	}
+	p.store = store
+	p.doc, err = store.Load()
+	var aside *state.AsideError
+	if errors.As(err, &aside) {
+		p.problem(probes.PartState, err) // the run goes on, as the first
+		return nil
+	}
+	if err != nil {
+		p.close()
+		return own(err)
+	}
+	return nil
+}
+
+func (p *pass) close() {
+	if p.store == nil {
+		return
+	}
+	if err := p.store.Close(); err != nil {
+		p.log.Error("closing the state", "error", err)
+	}
+	p.store = nil
+}
+
+func (p *pass) secrets() probes.ReadSecret {
+	return config.ReadSecret(p.sys.env, p.sys.readFile)
+}
+
+// checkSecrets reads every source once, so that a missing one stops the run
+// before it starts rather than in its middle.
+func checkSecrets(cfg config.Config, read probes.ReadSecret) error {
+	var problems []error
+	for _, s := range cfg.Sources() {
+		if _, err := read(s); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (p *pass) makePlan() error {
+	if err := checkSeries(p.cfg); err != nil {
+		return usage(err)
+	}
+	now := time.Now()
+	var err error
+	p.plan, err = plan.New(p.cfg, plan.Options{
+		Seed: p.flags.seed, Deadline: p.flags.deadline, Only: p.flags.only,
+		Due:       p.due(now),
+		DailyUsed: func(target string) int { return p.doc.RequestsToday(target, now) },
+	})
+	if err != nil {
+		return usage(err)
+	}
+	return nil
+}
+
+// due is nil (everything is) without a state or with --all.
+func (p *pass) due(now time.Time) func(probes.Spec) bool {
+	if p.store == nil || p.flags.all {
+		return nil
+	}
+	return func(s probes.Spec) bool { return p.doc.IsDue(s.ID(), s.Every, now) }
+}
+
+// checkSeries refuses a config that would create more time series than it
+// allows itself.
+func checkSeries(cfg config.Config) error {
+	if n := metrics.Series(cfg.Targets, destinations(cfg)...); n > cfg.Metrics.MaxSeries {
+		return fmt.Errorf("metrics.max_series: this config creates %d time series, %d are allowed; fewer probes or rungs, or a larger max_series", n, cfg.Metrics.MaxSeries)
+	}
+	return nil
+}
+
+// probe runs the plan and judges what it observed.
+func (p *pass) probe(ctx context.Context) probes.Run {
+	v, rev := build()
+	run := probes.Run{
+		Version: v, Name: p.cfg.Name, Vantage: p.cfg.Vantage, Seed: p.flags.seed,
+		Started: time.Now(), NotDue: p.plan.NotDue,
+	}
+	run.RunID = runID(run.Started, run.Seed)
+	p.metrics = metrics.New(metrics.Options{
+		Name: p.cfg.Name, Vantage: p.cfg.Vantage, Version: v, GoVersion: runtime.Version(), Revision: rev,
+		Targets: p.cfg.Targets, Destinations: destinations(p.cfg),
+	})
+	live := p.live()
+	var seen []probes.Observation
+	res := runner.Run(ctx, p.plan, runner.Options{
+		Targets: p.cfg.Targets, Seed: p.flags.seed, UserAgent: userAgent(v, p.cfg.Vantage),
+		Secrets: p.secrets(), ReadFile: p.sys.readFile, Watch: live.watch, Log: p.log,
+		Daily: p.dailyLeft(run.Started),
+	}, func(o probes.Observation) { seen = append(seen, o) })
+	live.stop()
+	run.Finished, run.CutShort, run.Budget, run.Delays = time.Now(), res.CutShort, res.Budget, res.Delays
+	p.judge(&run, seen)
+	p.count(run)
+	return run
+}
+
+func userAgent(version, vantage string) string {
+	if vantage == "" {
+		return "perch/" + version
+	}
+	return "perch/" + version + " (" + vantage + ")"
+}
+
+func (p *pass) dailyLeft(now time.Time) func(string) int {
+	limits := map[string]int{}
+	for _, t := range p.cfg.Targets {
+		limits[t.Name] = t.DailyLimit - p.doc.RequestsToday(t.Name, now)
+	}
+	return func(target string) int { return limits[target] }
+}
+
+// destinations are where notices of this config can go.
+func destinations(cfg config.Config) []string {
+	if cfg.Slack.Webhook.Zero() {
+		return nil
+	}
+	return []string{slackDestination}
+}

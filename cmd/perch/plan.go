@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"perch.example/config"
+	"perch.example/metrics"
+	"perch.example/plan"
+)
+
+func newPlan(sys system) *cobra.Command {
+	var flags runFlags
+	var check bool
+	cmd := &cobra.Command{
+		Use: "plan [FILE|DIR...]", Short: "Show what a run would send, without network",
+		Long: `Shows what a run would do, without network: each step, requests, peak and daily requests per target against
+its limit, open connections, the longest hold, wall time and time series. Fails where a run would. With
+several configs it also sums up the requests per host across them.`,
+	}
+	flags.bind(cmd)
+	cmd.Flags().BoolVar(&check, "check", false, "print only problems (for CI)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := flags.complete(); err != nil {
+			return usage(err)
+		}
+		log, err := logger(cmd, sys)
+		if err != nil {
+			return usage(err)
+		}
+		if len(args) == 0 {
+			args = []string{flags.config}
+		}
+		var plans []*plan.Plan
+		var problems []error
+		for _, path := range args {
+			cfg, err := loadConfig(sys, path, log)
+			if err != nil {
+				problems = append(problems, err)
+				continue
+			}
+			p, err := planOf(cfg, flags)
+			if err != nil {
+				problems = append(problems, fmt.Errorf("%s: %w", path, err))
+				continue
+			}
+			plans = append(plans, p)
+		}
+		if !check {
+			if err := printPlans(sys, plans); err != nil {
+				return own(err)
+			}
+		}
+		if err := errors.Join(problems...); err != nil {
+			return usage(err)
+		}
+		return nil
+	}
+	return cmd
+}
+
+func planOf(cfg config.Config, flags runFlags) (*plan.Plan, error) {
+	if err := checkSeries(cfg); err != nil {
+		return nil, err
+	}
+	p, err := plan.New(cfg, plan.Options{Seed: flags.seed, Deadline: flags.deadline, Only: flags.only})
+	if err != nil {
+		return nil, err
+	}
+	p.Series, p.MaxSeries = metrics.Series(cfg.Targets, destinations(cfg)...), cfg.Metrics.MaxSeries
+	return p, nil
+}
+
+func printPlans(sys system, plans []*plan.Plan) error {
+	for i, p := range plans {
+		if i > 0 {
+			fmt.Fprintln(sys.stdout)
+		}
+		if err := p.Text(sys.stdout); err != nil {
+			return err
+		}
+	}
+	if len(plans) < 2 {
+		return nil
+	}
+	fmt.Fprintln(sys.stdout)
+	return plan.HostsText(sys.stdout, plan.Hosts(plans))
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"perch.example/probes"
+)
+
+// flushWithin is how long the sinks may take once a run was cut short: the
+// kubelet's patience after SIGTERM is short.
+const flushWithin = 4 * time.Second
+
+func newRun(sys system) *cobra.Command {
+	var flags runFlags
+	var out outputFlags
+	cmd := &cobra.Command{
+		Use: "run", Short: "One pass over the config: probe what is due, record, alert, report", Args: cobra.NoArgs,
+		Long: `One pass over the config: the CronJob's command. Probes what is due, writes metrics, alerts, prints the
+report and exits: 0 nothing found, 1 something at or above --fail-on, 2 the command line or the config is
+wrong, 3 the run was cut short, 4 perch could not do its own part.`,
+	}
+	flags.bind(cmd)
+	out.bind(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := errors.Join(flags.complete(), out.check()); err != nil {
+			return usage(err)
+		}
+		log, err := logger(cmd, sys)
+		if err != nil {
+			return usage(err)
+		}
+		cfg, err := loadConfig(sys, flags.config, log)
+		if err != nil {
+			return usage(err)
+		}
+		return runConfig(cmd.Context(), &pass{sys: sys, cfg: cfg, flags: flags, out: out, log: log})
+	}
+	return cmd
+}
+
+// runConfig takes a pass through every stage: plan, probe, judge, alert,
+// record, remember, report.
+func runConfig(ctx context.Context, p *pass) error {
+	if err := p.open(); err != nil {
+		return err
+	}
+	defer p.close()
+	if err := p.makePlan(); err != nil {
+		return err
+	}
+	runCtx, cancel := withDeadline(ctx, p.flags.deadline)
+	defer cancel()
+	run := p.probe(runCtx)
+
+	// The sinks get their own time: a run that was cut short is still told.
+	flush, cancelFlush := context.WithTimeout(context.WithoutCancel(ctx), p.flushTime(run))
+	defer cancelFlush()
+	p.alert(flush, &run)
+	p.record(flush, &run)
+	p.remember(&run)
+	if err := p.report(run); err != nil {
+		return own(err)
+	}
+	if code := p.out.exitCode(run); code != exitOK {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+func (p *pass) flushTime(run probes.Run) time.Duration {
+	if run.CutShort != "" {
+		return flushWithin
+	}
+	return time.Minute
+}
+
+// withDeadline ends the context after d, saying so; 0 means never.
+func withDeadline(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, d, fmt.Errorf("the deadline of %s", d))
+}

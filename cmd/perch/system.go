@@ -1,0 +1,44 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strconv"
+
+	"golang.org/x/term"
+
+	"perch.example/report"
+)
+
+// system is what a command sees of the machine. Tests give their own.
+type system struct {
+	args     []string
+	stdout   io.Writer
+	stderr   io.Writer
+	env      func(string) (string, bool)
+	readFile func(string) ([]byte, error)
+}
+
+// terminal reports whether w is a terminal, and how wide.
+func terminal(w io.Writer) (width int, ok bool) {
+	f, isFile := w.(*os.File)
+	if !isFile || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		width = 0
+	}
+	return width, true
+}
+
+// style is how text is written to stdout: no control codes into a pipe, and
+// none where NO_COLOR is set.
+func (s system) style() report.Style {
+	width, ok := terminal(s.stdout)
+	if v, set := s.env("COLUMNS"); set && width == 0 {
+		width, _ = strconv.Atoi(v) // nonsense counts as unknown
+	}
+	_, noColor := s.env("NO_COLOR")
+	return report.Style{Color: ok && !noColor, Width: width}
+}
