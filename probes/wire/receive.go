@@ -40,9 +40,10 @@ func (x *exchange) receive() Response {
 	}
 	out.Body, err = x.readBody(resp)
 	if err != nil {
-		x.failed(err)
+		x.failed(err) // not closed: net/http would first read the body to its end
 		return Response{}
 	}
+	_ = resp.Body.Close()
 	x.e.Stage, x.e.Ending = StageDone, EndWhole
 	x.e.LeftAfter = br.Buffered() + x.conn.decrypted()
 	if x.conn.tls != nil {
@@ -121,7 +122,6 @@ func conflicting(head []byte) bool {
 
 // readBody reads the body to its end, decompressed if we asked for that.
 func (x *exchange) readBody(resp *http.Response) ([]byte, error) {
-	defer func() { _ = resp.Body.Close() }()
 	limit := orDefault(x.req.MaxBody, defaultMaxBody)
 	sent := &capped{r: resp.Body, left: limit}
 	if !x.compressed(resp) {
