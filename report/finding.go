@@ -67,7 +67,7 @@ func (p *page) finding(f finding) {
 		p.field("Danger band", plain(bandWords(c.Band)+" idle: closed by then, and "+c.Kind+" would still use it"))
 	}
 	p.fields("What happened", f.messages())
-	p.fields("Error text", f.details())
+	p.fields("Detail", f.details())
 	if a := deciding(lead); a != nil && !a.OK() {
 		p.field("On the wire", plain(wire(a)))
 	}
@@ -159,18 +159,18 @@ func message(o *probes.Outcome) string {
 	return o.Message
 }
 
-// details are the errors as the system or the expectation worded them, where
-// the messages do not quote them already.
+// details are the errors as the system or the expectation worded them, one for
+// each probe, where the messages do not quote them already.
 func (f finding) details() []string {
-	const most, longestDetail = 3, 300
+	const longestDetail = 300
 	var out []string
-	for _, o := range f.outcomes {
-		a := deciding(o)
-		if a == nil || a.Detail == "" || strings.Contains(o.Message, a.Detail) {
+	for _, group := range f.byProbe() {
+		lead := finding{group}.lead()
+		a := deciding(lead)
+		if a == nil || a.Detail == "" || strings.Contains(lead.Message, a.Detail) {
 			continue
 		}
-		text := cut(clean(a.Detail), longestDetail)
-		if !slices.Contains(out, text) && len(out) < most {
+		if text := cut(clean(a.Detail), longestDetail); !slices.Contains(out, text) {
 			out = append(out, text)
 		}
 	}

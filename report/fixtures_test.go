@@ -146,6 +146,7 @@ func closedRung(hold, closed time.Duration) probes.Outcome {
 	o.Attempts = []probes.Attempt{warm(), reuse(probes.ReasonIdleFIN, 0, 20*ms, hold), control(200, 127*ms)}
 	acked := int64(0)
 	o.Attempts[1].RequestBytesAcked, o.Attempts[1].Queued = &acked, true
+	o.Attempts[1].Detail = "FIN after 1s idle, 500ms before the request"
 	o.Retry.Result = probes.RetryRecovered
 	o.Hypotheses = []probes.Hypothesis{
 		{ID: probes.HypothesisAPIDown, Ruled: probes.RuledOut, Evidence: "a fresh connection 1 ms later answered 200 in 127 ms"},
