@@ -209,13 +209,14 @@ func serveGo(t *testing.T, link *Link, p place) {
 			_, _ = w.Write([]byte(twoDays))
 		}),
 	}
-	done := make(chan error, 1)
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		if p.cert.file != "" {
-			done <- server.ServeTLS(ln, p.cert.file, p.cert.keyFile)
+			_ = server.ServeTLS(ln, p.cert.file, p.cert.keyFile)
 			return
 		}
-		done <- server.Serve(ln)
+		_ = server.Serve(ln)
 	}()
 	t.Cleanup(func() {
 		_ = server.Close()

@@ -133,8 +133,11 @@ func run(t *testing.T, link *Link, name string, cmd *exec.Cmd) {
 	group := -cmd.Process.Pid
 	t.Cleanup(func() {
 		_ = syscall.Kill(group, syscall.SIGTERM)
-		done := make(chan error, 1)
-		go func() { done <- cmd.Wait() }()
+		done := make(chan struct{})
+		go func() {
+			_ = cmd.Wait()
+			close(done)
+		}()
 		select {
 		case <-done:
 		case <-time.After(5 * time.Second):
