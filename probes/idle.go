@@ -60,6 +60,7 @@ func (r *rung) warm(ctx context.Context) {
 		return
 	}
 	r.call.env.tell(s, Event{What: EventHolding, Hold: r.hold, Until: until})
+	r.call.env.Log.Debug("holding", "target", s.Target, "probe", s.Probe, "hold", r.hold)
 	go r.holdOn(ctx, until)
 }
 
