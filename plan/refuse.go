@@ -186,11 +186,12 @@ func (d *desk) checkEvery(j *job, r *Refusal) {
 		short(roundUp(takes, time.Second)), short(j.spec.Every), wouldFit("every "+short(roundUp(takes, time.Second)), holds))
 }
 
-// noteEvery tells when the run is longer than a single exchange's `every`: the
-// next run finds it overdue.
+// noteEvery tells when the run is longer than a single exchange's `every`. That
+// is allowed: the next run finds it overdue, and no ladder is longer than its own.
 func (p *Plan) noteEvery() {
 	if p.Every > 0 && p.Wall > p.Every {
-		p.Notes = append(p.Notes, fmt.Sprintf("a run takes longer than the shortest every (%s): its probes run once each run", short(p.Every)))
+		p.Notes = append(p.Notes, fmt.Sprintf("a run takes %s, longer than the shortest every (%s): what is due more often is probed once a run",
+			short(p.Wall), short(p.Every)))
 	}
 }
 
