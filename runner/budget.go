@@ -25,6 +25,9 @@ const (
 	longestLead = 2 * time.Second
 	// longestGap is how long perch's own second try waits for a gap.
 	longestGap = 30 * time.Second
+	// longestUnused is how long an open connection waits for its first request:
+	// servers end unused ones, and that would be perch's fault.
+	longestUnused = time.Second
 	// breakAfter failed fresh exchanges in a row, a target is left alone for
 	// the rest of the run: less, not more.
 	breakAfter = 3
@@ -41,6 +44,7 @@ type budget struct {
 	recent   []time.Time // the last Allowed() instants at which a request left
 	sent     int
 	daily    int // requests still allowed today
+	promised int // to steps that are running, at most
 	peak     peak
 	waited   time.Duration
 	denied   int
@@ -69,8 +73,9 @@ func (b *budget) leadLocked() time.Duration {
 	return min(max(firstLead, b.dialled+b.dialled/2), longestLead)
 }
 
-// closed says why no further step may start; empty: it may.
-func (b *budget) closed(now time.Time) string {
+// admit says why a step that may need so many requests cannot start; empty: it
+// can, and its requests are promised to it until it calls done.
+func (b *budget) admit(now time.Time, needs int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -78,10 +83,17 @@ func (b *budget) closed(now time.Time) string {
 		return fmt.Sprintf("the API asked to be left alone until %s (Retry-After)", b.blocked.UTC().Format(time.RFC3339))
 	case b.failures >= breakAfter:
 		return fmt.Sprintf("left alone for the rest of this run after %d failed fresh exchanges in a row", b.failures)
-	case b.daily <= b.sent:
+	case b.daily < b.sent+b.promised+needs:
 		return "the daily limit is used up"
 	}
+	b.promised += needs
 	return ""
+}
+
+func (b *budget) done(needs int) {
+	b.mu.Lock()
+	b.promised -= needs
+	b.mu.Unlock()
 }
 
 // learn takes what an observation says about how welcome further requests are.

@@ -99,12 +99,21 @@ func (r *run) startAll(ctx context.Context, steps []plan.Step) {
 			r.done <- unstarted(s, probes.CutCanceled, "not started: "+context.Cause(ctx).Error())
 			continue
 		}
-		if why := r.budgets[s.Spec.Target].closed(time.Now()); why != "" {
+		if why := r.budgets[s.Spec.Target].admit(time.Now(), needs(s)); why != "" {
 			r.done <- unstarted(s, probes.CutSkipped, why)
 			continue
 		}
 		go r.play(ctx, s)
 	}
+}
+
+// needs is how many requests a step may make: a rung its warm-up, reuse and
+// control. perch's own second tries ask again.
+func needs(s plan.Step) int {
+	if s.Spec.Kind == probes.KindIdle {
+		return 3
+	}
+	return 1
 }
 
 func (r *run) play(ctx context.Context, s plan.Step) {
@@ -114,6 +123,7 @@ func (r *run) play(ctx context.Context, s plan.Step) {
 	env.Slots = mine
 	report := func(o probes.Observation) {
 		mine.release()
+		mine.budget.done(needs(s))
 		r.report(o)
 	}
 	switch s.Spec.Kind {

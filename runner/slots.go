@@ -14,12 +14,14 @@ type slots struct {
 	budget               *budget
 	warm, reuse, control place
 	again                place // the gap for a second try
+	shape                []plan.Booking
 }
 
 func newSlots(b *budget, s plan.Step) *slots {
 	return &slots{
 		budget: b, warm: place{slot: s.Warm, at: s.Start},
 		reuse: place{slot: s.Reuse}, control: place{slot: s.Control, early: true},
+		shape: plan.Shape(s.Spec, s.Hold),
 	}
 }
 
@@ -28,6 +30,9 @@ func newSlots(b *budget, s plan.Step) *slots {
 func (s *slots) Send(ctx context.Context, role probes.Role) error {
 	switch role {
 	case probes.RoleWarm:
+		if err := s.catchUp(); err != nil {
+			return err
+		}
 		return s.budget.pass(ctx, &s.warm)
 	case probes.RoleReuse:
 		return s.budget.pass(ctx, &s.reuse)
@@ -40,6 +45,28 @@ func (s *slots) Send(ctx context.Context, role probes.Role) error {
 	default:
 		return s.budget.pass(ctx, &place{})
 	}
+}
+
+// catchUp moves the whole step when its dial took longer than was booked and
+// the calendar has no room for a warm-up alone: its reuse and control come along.
+func (s *slots) catchUp() error {
+	b := s.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	off := time.Since(b.start)
+	if off <= s.warm.at || b.cal.Move(s.warm.slot, plan.At(off)) {
+		return nil
+	}
+	moved := b.cal.Clone()
+	shape := append([]plan.Booking{plan.At(0)}, s.shape[1:]...)
+	held := []plan.Slot{s.warm.slot, s.reuse.slot, s.control.slot}[:len(shape)]
+	at := moved.Rebook(off, held, shape)
+	if at-off > longestUnused {
+		b.denied++
+		return &probes.Denied{Why: "the connection took longer to open than was booked, and the budget has no room soon after"}
+	}
+	b.cal, s.warm.at = moved, at
+	return nil
 }
 
 // HoldUntil shrinks the reuse's booking (an interval as wide as a warm-up may
@@ -56,8 +83,14 @@ func (s *slots) HoldUntil(reuse time.Time) bool {
 	// The warm-up outlasted what was booked: the control gives way first, a
 	// reuse at its instant is worth more than a control at once.
 	b.cal.Release(s.control.slot)
-	s.control = place{early: true}
-	return b.cal.Move(s.reuse.slot, plan.At(s.reuse.at))
+	s.control.slot = 0
+	if !b.cal.Move(s.reuse.slot, plan.At(s.reuse.at)) {
+		return false
+	}
+	if slots, ok := b.cal.Book(plan.At(s.control.at)); ok { // only the reuse's old interval was in the way
+		s.control.slot = slots[0]
+	}
+	return true
 }
 
 // release gives back what the step booked and did not use: what was used

@@ -1,0 +1,129 @@
+//go:build peers
+
+package peers
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"perch.example/probes"
+)
+
+const (
+	roundTrip = 50 * time.Millisecond
+	apart     = 500 // how often each must be told right
+)
+
+// TestCrossedCloseAndEOFAreToldApart: over a path of 50 ms a close that crossed
+// the request and a server that read it and closed look alike to a client. The
+// acknowledgement tells them apart, under TLS too.
+func TestCrossedCloseAndEOFAreToldApart(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		for _, reason := range []probes.Reason{probes.ReasonCrossedClose, probes.ReasonEOF} {
+			t.Run(fmt.Sprintf("%s/tls=%t", reason, secure), func(t *testing.T) {
+				tellApart(t, reason, secure)
+			})
+		}
+	}
+}
+
+func tellApart(t *testing.T, reason probes.Reason, secure bool) {
+	t.Helper()
+	link := Delay(t, roundTrip)
+	const idle = 600 * time.Millisecond
+	cert := newCertificate(t, t.TempDir(), link.ServerIP())
+	address := serveEnding(t, link, cert, idle, reason, secure)
+	scheme := "http"
+	if secure {
+		scheme = "https"
+	}
+	spec := newSpec(t, probes.KindIdle, scheme+"://"+address+"/")
+	if secure {
+		spec.TLS.CAFile = cert.caFile
+	}
+	spec.Timeouts.Connect = 5 * time.Second
+	env := newEnv()
+	env.Dial = link.Dial
+	// The FIN leaves the server `idle` after its answer and comes `idle` after
+	// the answer came. Half a round trip before that the two cross in the middle.
+	hold := idle - roundTrip/2
+	if reason == probes.ReasonEOF {
+		hold = idle / 2
+	}
+	got := map[probes.Reason]int{}
+	var example probes.Attempt
+	for range apart / 50 {
+		for _, o := range holdMany(t.Context(), spec, env, slices.Repeat([]time.Duration{hold}, 50)) {
+			a := decided(o)
+			got[a.Reason]++
+			if a.Reason != reason {
+				example = a
+			}
+		}
+	}
+	if got[reason] != apart {
+		t.Errorf("%v, want %s %d times; one that was not: %+v", got, reason, apart, example)
+	}
+}
+
+// serveEnding answers the first request of a connection. Then it either reads
+// the next and closes (eof), or closes when idle for that long (crossed).
+func serveEnding(t *testing.T, link *Link, cert certificate, idle time.Duration, reason probes.Reason, secure bool) string {
+	t.Helper()
+	ln, err := link.Listen("tcp", link.ServerIP()+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ln.Close() })
+	address := ln.Addr().String()
+	if secure {
+		pair, err := tls.LoadX509KeyPair(cert.file, cert.keyFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ln = tls.NewListener(ln, &tls.Config{Certificates: []tls.Certificate{pair}})
+	}
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if errors.Is(err, net.ErrClosed) || err != nil {
+				return
+			}
+			go endConnection(conn, idle, reason)
+		}
+	}()
+	return address
+}
+
+func endConnection(conn net.Conn, idle time.Duration, reason probes.Reason) {
+	defer func() { _ = bare(conn).Close() }() // FIN alone: close_notify would give the game away
+	r := bufio.NewReader(conn)
+	req, err := http.ReadRequest(r)
+	if err != nil {
+		return
+	}
+	_, _ = io.Copy(io.Discard, req.Body)
+	if _, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"); err != nil {
+		return
+	}
+	if reason == probes.ReasonEOF {
+		_, _ = http.ReadRequest(r)
+		return
+	}
+	time.Sleep(idle)
+}
+
+func bare(conn net.Conn) net.Conn {
+	if t, ok := conn.(*tls.Conn); ok {
+		return t.NetConn()
+	}
+	return conn
+}
