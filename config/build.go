@@ -3,6 +3,7 @@ package config
 import (
 	"crypto/tls"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -164,7 +165,10 @@ func (c *checker) joinURL(t probes.Target, p probeSettings) *url.URL {
 
 // doubtPlain warns when a secret travels unencrypted.
 func (c *checker) doubtPlain(s probes.Spec, at place) {
-	if s.URL == nil || s.URL.Scheme != "http" {
+	if s.URL == nil || s.URL.Scheme != "http" || s.URL.Hostname() == "localhost" {
+		return
+	}
+	if addr, err := netip.ParseAddr(s.URL.Hostname()); err == nil && addr.IsLoopback() {
 		return
 	}
 	for _, f := range append(slices.Clone(s.Headers), s.Query...) {

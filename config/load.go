@@ -163,7 +163,7 @@ func (c *checker) parse(f File) (tree, bool) {
 		c.wrong(at, "is empty", "want version, targets and more; examples/minimal.yaml is a start")
 		return tree{}, false
 	case err != nil:
-		c.syntax(at, err)
+		c.syntax(at, data, err)
 		return tree{}, false
 	}
 	switch err := decoder.Decode(&extra); {
@@ -171,7 +171,7 @@ func (c *checker) parse(f File) (tree, bool) {
 		at.line = extra.Line
 		c.wrong(at, "holds a second document (---), which would be ignored", "put it into a file of its own")
 	case !errors.Is(err, io.EOF):
-		c.syntax(at, err)
+		c.syntax(at, data, err)
 	}
 	top := doc.Content[0]
 	at.line = top.Line
@@ -184,11 +184,18 @@ func (c *checker) parse(f File) (tree, bool) {
 }
 
 // syntax turns the YAML reader's error into a mistake with its line.
-func (c *checker) syntax(at place, err error) {
+func (c *checker) syntax(at place, data []byte, err error) {
 	what := strings.TrimPrefix(err.Error(), "yaml: ")
 	if m := regexp.MustCompile(`^line (\d+): `).FindStringSubmatch(what); m != nil {
 		at.line, _ = strconv.Atoi(m[1])
 		what = strings.TrimPrefix(what, m[0])
+	}
+	if anchor := regexp.MustCompile(`^unknown anchor '([^']*)'`).FindStringSubmatch(what); anchor != nil {
+		// The reader knows no line, and quotes what may be a password.
+		before, _, _ := bytes.Cut(data, []byte("*"+anchor[1]))
+		at.line = 1 + bytes.Count(before, []byte("\n"))
+		c.wrong(at, "an alias (*...) has no anchor", "put text that begins with * in quotes")
+		return
 	}
 	c.wrong(at, "is no YAML: "+what, "")
 }

@@ -68,6 +68,16 @@ func TestNoSecretInMessages(t *testing.T) {
 			}
 		}
 	})
+	// YAML's own marks in front of a secret that somebody forgot to quote.
+	for _, mark := range strings.Split("* ! & @ % | > ? - # ' \" { [ ` : , ~ << --- !!int !!binary \t", " ") {
+		for _, key := range []string{"value", "prefix", "name", "from", "unknown"} {
+			text := smallest + "defaults:\n  headers:\n    - name: A\n      " + key + ": " + mark + "hunter2\n"
+			c, err := Parse(Options{}, File{"t.yaml", []byte(text)})
+			if text := fmt.Sprint(err, c.Warnings); strings.Contains(text, "hunter2") && key != "name" {
+				t.Errorf("%s: %shunter2: %s", key, mark, text)
+			}
+		}
+	}
 	if places < 500 {
 		t.Errorf("%d places tried", places)
 	}

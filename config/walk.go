@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -95,7 +96,7 @@ func (c *checker) walk(n *yaml.Node, v *value, at place) (out any, ok bool) {
 	}
 	c.lines[at.file+"\x00"+at.path] = at.line
 	if n.Style&yaml.TaggedStyle != 0 {
-		c.wrong(at, "YAML tags are not supported", "leave the "+strconv.Quote(clip(n.Tag))+" out")
+		c.wrong(at, "has a YAML tag (!...), which is not supported", "leave it out; text that begins with ! is put in quotes")
 		return nil, false
 	}
 	if n.ShortTag() == tagNull && n.Kind == yaml.ScalarNode {
@@ -306,7 +307,7 @@ func homes(key string, v *value, path string) []string {
 		f := &v.fields[i]
 		sub := strings.TrimPrefix(path+"."+f.key, ".")
 		if f.key == key && f.later == "" {
-			found = append(found, strings.TrimSuffix(path, "."))
+			found = append(found, cmp.Or(path, "the top level"))
 		}
 		found = append(found, homes(key, &f.value, sub)...)
 	}

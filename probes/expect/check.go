@@ -14,7 +14,7 @@ import (
 
 // maxTime bounds all expectations on one answer. The cost limit stops an
 // expression long before on any machine that can serve as a prober.
-const maxTime = 2 * time.Second
+const maxTime = 4 * time.Second
 
 // ordinary is what is expected of the status when no expression speaks of it.
 const ordinary = "status >= 200 && status < 300"

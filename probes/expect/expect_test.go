@@ -190,7 +190,10 @@ func TestCompileTellsEveryMistake(t *testing.T) {
 	_, err := Compile([]string{`a`, `true`, `b`})
 	var indexes []int
 	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
-		indexes = append(indexes, e.(*Error).Index)
+		var bad *Error
+		if errors.As(e, &bad) {
+			indexes = append(indexes, bad.Index)
+		}
 	}
 	if len(indexes) != 2 || indexes[0] != 0 || indexes[1] != 2 {
 		t.Errorf("mistakes at %v, want 0 and 2", indexes)
