@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"perch.example/probes"
@@ -74,39 +75,43 @@ func agreement(outcomes []*probes.Outcome) string {
 	return text + "."
 }
 
-// clients is the table of what each client would meet on this path.
+// clients is the table of what each client would meet on this path. Those that
+// meet nothing share a row.
 func (p *page) clients(clients []probes.ClientOutcome) {
 	if len(clients) == 0 {
 		return
 	}
 	kind, band := len("client"), len("danger band")
+	var safe []string
 	for _, c := range clients {
+		if c.Band == nil {
+			safe = append(safe, c.Kind)
+			continue
+		}
 		kind = max(kind, width(clean(c.Kind)))
-		band = max(band, width(dangerCell(c).text))
+		band = max(band, width(bandWords(c.Band)))
 	}
 	row := func(a, b, c span) { p.hang([]span{plain(margin), a.padded(kind + 2), b.padded(band + 2)}, c) }
 	p.hang(nil, span{inkStrong, "What HTTP clients would meet here, with their own defaults"})
-	row(span{inkFaint, "client"}, span{inkFaint, "danger band"}, span{inkFaint, "what it does inside it"})
+	if len(safe) < len(clients) {
+		row(span{inkFaint, "client"}, span{inkFaint, "danger band"}, span{inkFaint, "what it does inside it"})
+	}
 	for _, c := range clients {
-		row(plain(c.Kind), dangerCell(c), gets(c))
+		if c.Band != nil {
+			row(plain(c.Kind), span{inkWarn, bandWords(c.Band)}, does(c))
+		}
+	}
+	if len(safe) > 0 {
+		p.hang([]span{plain(margin)}, span{inkGood, "no danger band: " + strings.Join(safe, ", ")})
 	}
 	p.hang([]span{plain(margin)}, span{inkFaint, "Danger band: idle ages at which the client would use a connection that is closed already."})
 	p.gap()
 }
 
-func dangerCell(c probes.ClientOutcome) span {
-	if c.Band == nil {
-		return span{inkGood, "none"}
+// does says what the client does with a dead connection.
+func does(c probes.ClientOutcome) span {
+	if c.Experiences == "" {
+		return span{inkFaint, "not known"}
 	}
-	return span{inkWarn, bandWords(c.Band)}
-}
-
-func gets(c probes.ClientOutcome) span {
-	switch {
-	case c.Experiences != "":
-		return plain(c.Experiences)
-	case c.Band != nil:
-		return plain("not known")
-	}
-	return span{inkFaint, "-"}
+	return plain(c.Experiences)
 }

@@ -94,7 +94,7 @@ func idleCell(o *probes.Outcome) span {
 		if o.ClosedBy != who {
 			who = "unknown"
 		}
-		return plain(howWords(o.Close.How) + " by " + who + " at " + age(o.Close.Age))
+		return plain(howShort(o.Close.How) + " by " + who + " at " + age(o.Close.Age))
 	case reused != nil && reused.OK():
 		return plain("stayed open")
 	case reused != nil:
@@ -149,7 +149,7 @@ type grid struct {
 
 const (
 	gutter   = "  "
-	shortest = 12 // cells of a bar
+	shortest = 10 // cells of a bar
 	longest  = 40
 )
 

@@ -24,7 +24,6 @@ type Live struct {
 	steps   map[int]*held
 	lines   int // drawn, above the cursor
 	done    int
-	not     int // of those done, how many were not ok
 	stopped bool
 }
 
@@ -51,9 +50,6 @@ func (l *Live) Event(e probes.Event) {
 	if e.What == probes.EventDone {
 		delete(l.steps, e.Step)
 		l.done++
-		if e.Reason != probes.ReasonOK {
-			l.not++
-		}
 		return
 	}
 	h := l.steps[e.Step]
@@ -139,11 +135,7 @@ func (l *Live) summary(holding, open int) string {
 	if other := open - holding; other > 0 {
 		text += fmt.Sprintf(", %d under way", other)
 	}
-	text += fmt.Sprintf(", %d done", l.done)
-	if l.not > 0 {
-		text += fmt.Sprintf(" (%d not ok)", l.not)
-	}
-	return text
+	return text + fmt.Sprintf(", %d done", l.done)
 }
 
 func (l *Live) row(h *held, id int, now time.Time) string {

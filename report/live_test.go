@@ -87,7 +87,7 @@ holding 3 connections, 1 done
 	l.Event(probes.Event{Step: 1, What: probes.EventDone, Reason: probes.ReasonIdleFIN})
 	l.Tick(at.Add(2*time.Minute + time.Second))
 	check(t, s, `
-holding 2 connections, 2 done (1 not ok)
+holding 2 connections, 2 done
   stock-api/calendar-idle  2 min   ━━━━━━━━━━━━━━━━  0 s left
   stock-api/calendar-idle  1 h     ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  58 min left`)
 

@@ -106,6 +106,18 @@ func howWords(h probes.HowClosed) string {
 	return string(h)
 }
 
+// howShort is howWords where there is little room.
+func howShort(h probes.HowClosed) string {
+	switch h {
+	case probes.HowBytes:
+		return "bytes"
+	case probes.HowCloseNotify:
+		return "close_notify"
+	default:
+		return howWords(h)
+	}
+}
+
 // coverWords says what the application's retry policy would have done.
 func coverWords(c probes.RetryCover) string {
 	switch c {
