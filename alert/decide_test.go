@@ -1,0 +1,336 @@
+package alert
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"perch.example/probes"
+)
+
+// What one run of the table's target may show.
+func runs() map[byte]probes.Run {
+	const connection, reach = probes.FamilyConnection, probes.FamilyReachability
+	one := func(v probes.Verdict, f probes.Family) probes.Outcome {
+		return single("shop", "idle", v, probes.DiagnosisEarlyClose, f)
+	}
+	other := func(v probes.Verdict, f probes.Family) probes.Outcome {
+		return single("shop", "other", v, probes.DiagnosisEarlyClose, f)
+	}
+	pass, skipped := one(probes.VerdictPass, ""), one(probes.VerdictSkipped, probes.FamilyOwn)
+	fail, incomplete := one(probes.VerdictFail, connection), one(probes.VerdictIncomplete, probes.FamilyOwn)
+	return map[byte]probes.Run{
+		'F': runOf(pass, fail),
+		'g': runOf(pass),
+		'd': runOf(pass, one(probes.VerdictDegraded, connection)),
+		's': runOf(skipped),
+		'S': runOf(pass, skipped),
+		'i': runOf(incomplete),
+		'I': runOf(fail, incomplete), // cut short: what failed may look otherwise beside the rest
+		'B': runOf(fail, skipped),    // the breaker left the rest out
+		'-': runOf(),                 // not due
+		'R': runOf(one(probes.VerdictFail, reach)),
+		'o': runOf(other(probes.VerdictPass, "")),
+		'O': runOf(other(probes.VerdictFail, connection)),
+		'P': runOf(pass, other(probes.VerdictFail, connection)),
+		'u': runOf(one("", "")), // a bug: no verdict at all
+	}
+}
+
+func TestDecide(t *testing.T) {
+	tests := []struct {
+		name, runs          string
+		fireAfter, resolves int
+		want                string // what each run tells: F opened, R resolved, . nothing
+	}{
+		{"fires after two of three, resolves after two good ones", "FFgg", 2, 2, ".F.R"},
+		{"a good run between does not hide the second failure", "FgF", 2, 2, "..F"},
+		{"two good ones between do", "FggF", 2, 2, "...."},
+		{"two of three after a forgotten one", "FggFF", 2, 2, "....F"},
+		{"fire_after 1 fires at once", "F", 1, 2, "F"},
+		{"fire_after 3 of 4", "FgFF", 3, 1, "...F"},
+		{"fire_after 3 of 4, not of 5", "FggFF", 3, 1, "....."},
+		{"good runs must be in a row", "FFgFgg", 2, 2, ".F...R"},
+		{"resolve_after 1", "FFg", 2, 1, ".FR"},
+		{"degraded is good, and opens nothing", "ddddFFdd", 2, 2, ".....F.R"},
+		{"skipped neither fires nor resolves", "FsFgsg", 2, 2, "..F..R"},
+		{"partly skipped does not resolve", "FFSSS", 2, 2, ".F..."},
+		{"incomplete neither fires nor resolves", "FiFigi", 2, 1, "..F.R."},
+		{"a failure beside an incomplete rung does not count", "III", 2, 2, "..."},
+		{"a failure beside a skipped rung counts", "BB", 2, 2, ".F"},
+		{"not due neither fires nor resolves", "F-F--g-g", 2, 2, "..F....R"},
+		{"a probe that never contributed says nothing", "FFoooo", 2, 2, ".F...."},
+		{"a probe that contributes later must be good too", "FFgOgo", 2, 2, ".F...R"},
+		{"its failure counts beside another probe's pass", "FFgPgg", 2, 2, ".F...R"},
+		{"another probe's failure fires with the first's", "FO", 2, 2, ".F"},
+		{"the other family's failure does not resolve", "FFRRR", 2, 1, ".F.F."},
+		{"it opens again as another incident", "FFggFFgg", 2, 2, ".F.R.F.R"},
+		{"no verdict is no judgement", "FFuuuu", 2, 1, ".F...."},
+		{"zero options are the smallest", "Fg", 0, 0, "FR"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var sequence []probes.Run
+			for _, c := range []byte(tt.runs) {
+				sequence = append(sequence, runs()[c])
+			}
+			_, told := decideAll(func(n int) Options {
+				o := options(n)
+				o.FireAfter, o.ResolveAfter = tt.fireAfter, tt.resolves
+				return o
+			}, sequence...)
+			if got := shorthand(told); got != tt.want {
+				t.Errorf("runs %s told %s, want %s", tt.runs, got, tt.want)
+			}
+		})
+	}
+}
+
+// shorthand writes what each run told as one letter.
+func shorthand(told [][]Notice) string {
+	var b strings.Builder
+	for _, notices := range told {
+		switch {
+		case len(notices) == 0:
+			b.WriteByte('.')
+		case len(notices) > 1:
+			b.WriteByte('+')
+		case notices[0].Kind == KindFiring:
+			b.WriteByte('F')
+		case notices[0].Kind == KindResolved:
+			b.WriteByte('R')
+		default:
+			b.WriteByte('?')
+		}
+	}
+	return b.String()
+}
+
+// TestAGoodRunNeverOpens: not even when the config was just made stricter.
+func TestAGoodRunNeverOpens(t *testing.T) {
+	stricter := func(n int) Options {
+		o := options(n)
+		if n > 0 {
+			o.FireAfter = 1
+		}
+		return o
+	}
+	if m, _ := decideAll(stricter, incident(), mended()); len(m.Open()) != 0 {
+		t.Errorf("a good run opened %+v", m.Open())
+	}
+	_, told := decideAll(stricter, incident(), mended(), incident())
+	if got := shorthand(told); got != "..F" {
+		t.Errorf("told %s, want ..F", got)
+	}
+}
+
+func TestIncidentsAreByTargetAndFamily(t *testing.T) {
+	run := runOf(
+		single("a", "p", probes.VerdictFail, probes.DiagnosisEarlyClose, probes.FamilyConnection),
+		single("a", "q", probes.VerdictFail, probes.DiagnosisStalled, probes.FamilyConnection), // the same incident
+		single("a", "r", probes.VerdictFail, probes.DiagnosisSlow, probes.FamilyLatency),
+		single("b", "p", probes.VerdictFail, probes.DiagnosisEarlyClose, probes.FamilyConnection),
+	)
+	m, told := decideAll(options, run, run)
+	var got []string
+	for _, n := range told[1] {
+		got = append(got, n.ID)
+	}
+	want := []string{"a/connection#1 firing", "a/latency#2 firing", "b/connection#3 firing"}
+	if !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+	if open := m.Open(); len(open) != 3 || !slices.Equal(open[0].Probes, []string{"a/p", "a/q"}) {
+		t.Errorf("open: %+v, want 3, the first of a/p and a/q", open)
+	}
+}
+
+// TestASharperDiagnosisOpensNothing: one incident, however its diagnosis goes.
+func TestASharperDiagnosisOpensNothing(t *testing.T) {
+	vague := runOf(single("a", "p", probes.VerdictFail, probes.DiagnosisStaleConnection, probes.FamilyConnection))
+	sharp := runOf(single("a", "p", probes.VerdictFail, probes.DiagnosisEarlyClose, probes.FamilyConnection))
+	_, told := decideAll(options, vague, vague, sharp, sharp)
+	if got := shorthand(told); got != ".F.." {
+		t.Errorf("told %s, want .F..", got)
+	}
+}
+
+func TestDecideIsPure(t *testing.T) {
+	var m Memory
+	for n, run := range []probes.Run{incident(), incident(), mended(), incident(), mended(), mended()} {
+		before, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, _ := Decide(m, at(run, n), options(n))
+		again, _ := Decide(m, at(run, n), options(n))
+		MarkSending(m, m.Outbox...)
+		for _, waiting := range m.Outbox {
+			MarkTold(m, waiting)
+			MarkUntold(m, waiting, true)
+		}
+		after, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(before) != string(after) {
+			t.Fatalf("run %d changed the memory that was passed in\n%s\n%s", n, before, after)
+		}
+		if !reflect.DeepEqual(next, again) {
+			t.Fatalf("run %d: the same memory and run gave two memories", n)
+		}
+		m = next
+	}
+}
+
+func TestUntoldNoticesComeAgainFirst(t *testing.T) {
+	m, _ := Decide(Memory{}, at(incident(), 0), options(0))
+	m, first := Decide(m, at(incident(), 1), options(1))
+	if len(first) != 1 || first[0].Waited != 0 {
+		t.Fatalf("the second run told %+v, want one notice that did not wait", first)
+	}
+	m, again := Decide(m, at(mended(), 2), options(2))
+	if len(again) != 1 || again[0].ID != first[0].ID || again[0].Waited != 5*time.Minute || again[0].PossibleRepeat {
+		t.Errorf("the third run tells %+v, want the first notice again, 5 min late", again)
+	}
+	m, both := Decide(m, at(mended(), 3), options(3))
+	if len(both) != 2 || both[0].Kind != KindFiring || both[1].Kind != KindResolved {
+		t.Errorf("the fourth run tells %+v, want the opening, then the resolve", both)
+	}
+	if count, oldest := m.Waiting(); count != 2 || !oldest.Equal(first[0].Decided) {
+		t.Errorf("%d wait since %s, want 2 since %s", count, oldest, first[0].Decided)
+	}
+	m = MarkTold(m, both[0])
+	_, rest := Decide(m, at(mended(), 4), options(4))
+	if len(rest) != 1 || rest[0].ID != both[1].ID {
+		t.Errorf("after the first was told the rest is %+v, want the resolve", rest)
+	}
+}
+
+func TestRepeatsSayThatTheyMayBe(t *testing.T) {
+	base, _ := Decide(Memory{}, at(incident(), 0), options(0))
+	base, told := Decide(base, at(incident(), 1), options(1))
+	tests := []struct {
+		name string
+		mark func(Memory) Memory
+		want bool
+	}{
+		{"refused", func(m Memory) Memory { return MarkUntold(m, told[0], false) }, false},
+		{"ambiguous", func(m Memory) Memory { return MarkUntold(m, told[0], true) }, true},
+		{"ambiguous, then refused", func(m Memory) Memory { return MarkUntold(MarkUntold(m, told[0], true), told[0], false) }, true},
+		{"killed while sending", func(m Memory) Memory { return MarkSending(m, told...) }, true},
+		{"sending, then refused", func(m Memory) Memory { return MarkUntold(MarkSending(m, told...), told[0], false) }, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, again := Decide(tt.mark(base), at(incident(), 2), options(2))
+			if len(again) != 1 || again[0].PossibleRepeat != tt.want || again[0].Sending {
+				t.Fatalf("told %+v, want one, a possible repeat: %v", again, tt.want)
+			}
+			if got := strings.Contains(Text(again[0]), "may be a repeat"); got != tt.want {
+				t.Errorf("the text says that it may be a repeat: %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestReportMode: everything is decided and shown once, nothing waits; whoever
+// turns notifying on hears of what is still open, and of no end without a
+// beginning.
+func TestReportMode(t *testing.T) {
+	const steps = "FFFgggFFFF"
+	notifyFrom := map[string]int{"never": 99, "while it is open": 8, "after the first ended": 5}
+	want := map[string]string{"never": ".F..R..F..", "while it is open": ".F..R..FF.", "after the first ended": ".F..R..F.."}
+	for name, from := range notifyFrom {
+		var sequence []probes.Run
+		for _, c := range []byte(steps) {
+			sequence = append(sequence, runs()[c])
+		}
+		m, told := decideAll(func(n int) Options {
+			o := options(n)
+			if n < from {
+				o.Mode = ModeReport
+			}
+			return o
+		}, sequence...)
+		if got := shorthand(told); got != want[name] {
+			t.Errorf("%s: told %s, want %s", name, got, want[name])
+		}
+		if len(m.Outbox) != 0 {
+			t.Errorf("%s: %d notices wait", name, len(m.Outbox))
+		}
+	}
+
+	report, notify := options(0), options(0)
+	report.Mode = ModeReport
+	m, _ := Decide(Memory{}, at(incident(), 0), report)
+	m, shown := Decide(m, at(incident(), 1), report)
+	if len(shown) != 1 {
+		t.Fatalf("report mode showed %d notices at the opening, want 1", len(shown))
+	}
+	open := m
+	m, told := Decide(open, at(incident(), 2), notify)
+	if len(told) != 1 || told[0].Kind != KindFiring {
+		t.Errorf("turning notify on while it is open told %+v, want the opening", told)
+	}
+	if _, told = Decide(m, at(incident(), 3), notify); len(told) != 1 {
+		t.Errorf("the next run has %d to tell, want the same one, still waiting", len(told))
+	}
+	m, _ = Decide(open, at(mended(), 2), notify)
+	if _, told = Decide(m, at(mended(), 3), notify); len(told) != 0 {
+		t.Errorf("an end whose beginning nobody heard was told: %+v", told)
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	var m Memory
+	o := options(0)
+	o.FireAfter, o.ResolveAfter = 1, 1
+	for n := range 600 {
+		run := incident()
+		if n%2 == 1 {
+			run = mended()
+		}
+		o.Now = noon().Add(time.Duration(n) * time.Minute)
+		m, _ = Decide(m, run, o)
+	}
+	if got := len(m.Incidents); got > mostResolved+1 {
+		t.Errorf("%d incidents are remembered, want %d at most", got, mostResolved+1)
+	}
+	if len(m.Outbox) != 600 {
+		t.Fatalf("%d notices wait, want all 600", len(m.Outbox))
+	}
+	content, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(content) > 1<<20 {
+		t.Errorf("600 waiting notices take %d bytes, want at most 1 MiB", len(content))
+	}
+	if !strings.Contains(Text(m.Outbox[0]), "too many notices waited") || strings.Contains(Text(m.Outbox[599]), "too many notices") {
+		t.Error("the oldest notice is not slim, or the newest is")
+	}
+	m, _ = Decide(m, runOf(), Options{Now: o.Now.Add(40 * 24 * time.Hour)})
+	if len(m.Incidents) != 0 {
+		t.Errorf("40 days later %d incidents are remembered", len(m.Incidents))
+	}
+}
+
+func TestPreview(t *testing.T) {
+	run := incident()
+	run.Outcomes = append(run.Outcomes, single("price-api", "quote", probes.VerdictFail, probes.DiagnosisUnreachable, probes.FamilyReachability),
+		single("cut", "short", probes.VerdictIncomplete, "", probes.FamilyOwn))
+	got := Preview(run, options(0))
+	if len(got) != 2 || got[0].Target != "stock-api" || got[1].Target != "price-api" {
+		t.Fatalf("previews %+v, want stock-api's and price-api's", got)
+	}
+	if text := Text(got[0]); !strings.Contains(text, "a notice is sent when 2 of the last 3 fail") {
+		t.Errorf("the preview does not say when it would be sent:\n%s", text)
+	}
+	if got := Preview(mended(), options(0)); len(got) != 0 {
+		t.Errorf("a run without a failure has previews: %+v", got)
+	}
+}

@@ -1,0 +1,77 @@
+package alert
+
+import (
+	"fmt"
+	"strings"
+)
+
+// more points to where the whole text is.
+const more = "… (more in the report)"
+
+// fit cleans lines and keeps as many as the limit allows: a line that is too
+// long is cut at a word, lines that have no room are counted.
+func fit(lines []string, limit int, form Form) []string {
+	var kept []string
+	room := limit - 60 // for the count
+	for i, line := range lines {
+		if form != FormFixed { // its blanks carry the columns; its cells are cleaned one by one
+			line = clean(line)
+		}
+		if line == "" {
+			continue
+		}
+		line = shorten(line, maxLine, more)
+		cost := size(line) + perLine(form)
+		if cost > room {
+			return append(kept, fmt.Sprintf("… and %s in the report", lefts(len(lines)-i)))
+		}
+		room -= cost
+		kept = append(kept, line)
+	}
+	return kept
+}
+
+func lefts(n int) string {
+	if n == 1 {
+		return "1 more line"
+	}
+	return fmt.Sprintf("%d more lines", n)
+}
+
+// perLine is what a renderer adds to a line.
+func perLine(form Form) int {
+	switch form {
+	case FormList:
+		return len("• \n")
+	case FormText, FormFixed, FormFacts:
+		return len("\n")
+	}
+	return len("\n")
+}
+
+// columns aligns rows by blanks. The last cell is not padded.
+func columns(rows [][]string) []string {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			if i < len(row)-1 {
+				widths[i] = max(widths[i], len([]rune(cell)))
+			}
+		}
+	}
+	lines := make([]string, len(rows))
+	for n, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(cell)
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-len([]rune(cell))+2))
+			}
+		}
+		lines[n] = strings.TrimRight(b.String(), " ")
+	}
+	return lines
+}

@@ -1,0 +1,150 @@
+package alert
+
+import (
+	"net/netip"
+	"time"
+
+	"perch.example/probes"
+)
+
+const ms = time.Millisecond
+
+func noon() time.Time { return time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC) }
+
+// exchange is one attempt against the partner's API, 110 ms away.
+func exchange(c probes.Connection, r probes.Reason, elapsed time.Duration) probes.Attempt {
+	a := probes.Attempt{
+		Connection: c, Reason: r, Method: "GET", Started: noon(), Elapsed: elapsed, RTT: 110 * ms,
+		Detail:  "read tcp 10.0.4.17:43122->192.0.2.10:443: hunter2", // never shown
+		Local:   netip.MustParseAddrPort("10.0.4.17:43122"),
+		Remote:  netip.MustParseAddrPort("192.0.2.10:443"),
+		TraceID: "4bf92f3577b34da6a3ce929d0e0e4736", SpanID: "00f067aa0ba902b7",
+	}
+	if r == probes.ReasonOK {
+		a.Status, a.Proto, a.ResponseBytes = 200, "HTTP/1.1", 1874
+	}
+	return a
+}
+
+// rung is a held connection that worked.
+func rung(hold time.Duration) probes.Outcome {
+	reused := exchange(probes.ConnectionReused, probes.ReasonOK, 128*ms)
+	reused.IdleTime = hold + 300*time.Microsecond
+	return probes.Outcome{
+		Target: "stock-api", Probe: "calendar-idle", Kind: probes.KindIdle, Method: "GET", Hold: hold, Started: noon(),
+		Verdict: probes.VerdictPass, Reason: probes.ReasonOK, Message: "the idle connection still worked",
+		Attempts: []probes.Attempt{exchange(probes.ConnectionFresh, probes.ReasonOK, 131*ms), reused},
+		Path:     probes.Path{TCPEnds: probes.TCPEndsPeer},
+		Retry:    probes.RetryOutcome{Result: probes.RetryNotNeeded},
+		Notice: probes.NoticeInfo{
+			Owner: "team-stock", Severity: "page", Runbook: "https://wiki.example/stock-api",
+			URL: "https://api.partner.example/v1/calendar?days=2&key=hunter2",
+		},
+	}
+}
+
+// closedRung is one that the peer had closed before it was used again.
+func closedRung(hold, closed time.Duration) probes.Outcome {
+	o := rung(hold)
+	o.Reason, o.ClosedBy = probes.ReasonIdleFIN, "peer"
+	o.Close = &probes.Close{Age: closed, At: noon().Add(closed), How: probes.HowFIN, Resolution: 100 * time.Microsecond, AfterReply: closed}
+	reused := exchange(probes.ConnectionReused, probes.ReasonIdleFIN, 300*time.Microsecond)
+	reused.IdleTime, reused.Queued = hold, true
+	o.Attempts = []probes.Attempt{o.Attempts[0], reused, exchange(probes.ConnectionControl, probes.ReasonOK, 349*ms)}
+	o.Retry.Result = probes.RetryRecovered
+	return o
+}
+
+// apache is the application's client, which looks only after 2 s.
+func apache(experiences string) *probes.ClientOutcome {
+	return &probes.ClientOutcome{Kind: "apache-httpclient-4.5", Experiences: experiences, Band: &probes.Band{From: 891 * ms, To: 2 * time.Second}}
+}
+
+// banded is the rung of the incident: inside the danger band.
+func banded() probes.Outcome {
+	o := closedRung(1500*ms, 1001*ms)
+	o.Verdict, o.Diagnosis, o.Family = probes.VerdictFail, probes.DiagnosisEarlyClose, probes.FamilyConnection
+	o.Message = "the peer closed the idle connection after 1.001 s, 58.999 s before the expected 60 s; a fresh connection worked at once"
+	o.Client = apache("throws org.apache.http.NoHttpResponseException: api.partner.example failed to respond, which RestTemplate wraps in org.springframework.web.client.ResourceAccessException")
+	o.Retry.Application = probes.CoverUncovered
+	o.Hypotheses = []probes.Hypothesis{
+		{ID: probes.HypothesisAPIDown, Ruled: probes.RuledOut, Evidence: "the control, on a fresh connection 0.1 s later, got 200 in 349 ms"},
+		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOut, Evidence: "the peer itself closed: its FIN came 1.001 s after its last answer, from an address that then answered the control"},
+		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "perch woke 0.1 ms late for the reuse"},
+		{ID: probes.HypothesisStalePool, Ruled: probes.RuledIn, Evidence: "closed at 1.001 s of idleness; the client uses connections without looking up to 2 s"},
+		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429 in 9 answers; perch used 2 requests/s of the 20/s that the API allows"},
+		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledIn, Evidence: "NoHttpResponseException is in none of the 2 listed errors (HttpServerErrorException, ConnectTimeoutException)"},
+	}
+	o.Advice = []string{
+		"Let the client drop idle connections before the path does: `HttpClientBuilder.setKeepAliveStrategy((response, context) -> 700)` (1.001 s measured, minus a round trip of 110 ms and a margin)",
+		"Or look before each use: `PoolingHttpClientConnectionManager.setValidateAfterInactivity(700)` (now 2000)",
+		"Add `org.apache.http.NoHttpResponseException` to the retry policy's errors: a GET may be sent again",
+	}
+	return o
+}
+
+// incident is the mission's: a server that closes after 1 s, a client that
+// looks only after 2 s, a retry list that misses the exception.
+func incident() probes.Run {
+	looks := closedRung(2500*ms, 1000*ms)
+	looks.Verdict, looks.Client = probes.VerdictPass, apache("notices that it is dead and opens a new connection")
+	alive := rung(500 * ms)
+	alive.Client = apache("")
+	return runOf(alive, banded(), looks)
+}
+
+// mended is the incident's target after its server's timeout was raised.
+func mended() probes.Run { return runOf(rung(500*ms), rung(1500*ms), rung(2500*ms)) }
+
+func runOf(outcomes ...probes.Outcome) probes.Run {
+	return probes.Run{
+		Version: "0.1.0", Name: "shop", Vantage: "prod-tokyo", RunID: "7c9e6679f3a1", Seed: 42,
+		Started: noon(), Finished: noon().Add(4 * time.Second), Outcomes: outcomes,
+	}
+}
+
+// single is the outcome of a probe with one exchange.
+func single(target, probe string, v probes.Verdict, d probes.Diagnosis, f probes.Family) probes.Outcome {
+	o := probes.Outcome{
+		Target: target, Probe: probe, Kind: probes.KindHTTP, Method: "GET", Started: noon(), Verdict: v, Diagnosis: d, Family: f,
+		Reason: probes.ReasonOK, Attempts: []probes.Attempt{exchange(probes.ConnectionFresh, probes.ReasonOK, 131*ms)},
+		Path: probes.Path{TCPEnds: probes.TCPEndsPeer},
+	}
+	if v == probes.VerdictFail {
+		refused := exchange(probes.ConnectionFresh, probes.ReasonRefused, 300*time.Microsecond)
+		refused.RTT = 0
+		o.Reason, o.Attempts = probes.ReasonRefused, []probes.Attempt{refused, refused}
+		o.Message = "the host refused the connection, twice"
+	}
+	return o
+}
+
+// options are the config's usual ones.
+func options(run int) Options {
+	return Options{
+		FireAfter: 2, ResolveAfter: 2, Mode: ModeNotify, Now: noon().Add(time.Duration(run)*5*time.Minute + 4*time.Second),
+		DashboardURL: "https://grafana.example/d/perch?orgId=1",
+	}
+}
+
+// at gives a run its place in a sequence that is five minutes apart.
+func at(run probes.Run, n int) probes.Run {
+	run.Started = noon().Add(time.Duration(n) * 5 * time.Minute)
+	return run
+}
+
+// decideAll folds runs into an empty memory and tells everything at once; it
+// returns the memory and, for each run, what was told.
+func decideAll(o func(int) Options, runs ...probes.Run) (Memory, [][]Notice) {
+	var m Memory
+	var told [][]Notice
+	for n, run := range runs {
+		var notices []Notice
+		m, notices = Decide(m, at(run, n), o(n))
+		for _, notice := range notices {
+			m = MarkTold(m, notice)
+		}
+		told = append(told, notices)
+	}
+	return m, told
+}

@@ -1,0 +1,104 @@
+package alert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"perch.example/probes"
+)
+
+// resolvedNotice tells that an incident is over: why, the proof, and when it
+// would come back.
+func resolvedNotice(i Incident, run probes.Run, o Options) Notice {
+	outcomes := contributed(i.Probes, run)
+	now := look(outcomes, i.Family)
+	changed, how := why(i.Opened, now)
+	what := clean(i.Target) + " (" + headline(i.Opened.Diagnosis) + ")"
+	n := Notice{
+		ID: i.name() + " " + string(KindResolved), Kind: KindResolved, Target: i.Target, Family: i.Family,
+		Diagnosis: i.Opened.Diagnosis, Decided: o.Now,
+		Title:   shorten("RESOLVED "+what, maxTitle, "…"),
+		Summary: shorten(fmt.Sprintf("Over after %s: %s.", lasted(i.Ended.Sub(i.Since)), becauseWords(changed, how)), maxSummary, "…"),
+		Links:   links(Link{"Dashboard", o.DashboardURL}, Link{"Runbook", i.Runbook}),
+		Trail:   trail(run, lastTrace(outcomes)),
+	}
+	n.Sections = slices.Concat(
+		section("Why it is over", FormText, maxExperience, reasonsWhy(i, changed, how)),
+		facts("How long it lasted",
+			Fact{"Since", clock(i.Since)},
+			Fact{"Lasted", lasted(i.Ended.Sub(i.Since))},
+			Fact{"Runs", fmt.Sprintf("%d of %d failed; the last %d were good", i.Failed, i.Counted, i.Good)},
+			Fact{"Owner", i.Owner},
+			Fact{"Probes", strings.Join(i.Probes, ", ")},
+			Fact{"Family", string(i.Family)},
+		),
+		section("The proof, from the last run. "+ladderHeading(outcomes), FormFixed, maxLadder, ladderLines(outcomes)),
+		section("What is still not as it should be", FormList, maxHypotheses, leftOver(i, outcomes)),
+		section("When it would come back", FormText, maxFacts, []string{comesBack(i.Opened, now, changed)}),
+		section("Check now", FormList, maxCheck, checks(i, probes.Outcome{})[:1]),
+	)
+	return n
+}
+
+func becauseWords(c cause, how string) string {
+	if how == "" {
+		return string(c)
+	}
+	return string(c) + ": " + how
+}
+
+// reasonsWhy says what changed, and what it was.
+func reasonsWhy(i Incident, changed cause, how string) []string {
+	lines := []string{sentence(capital(becauseWords(changed, how)))}
+	if changed == causeNeither {
+		lines[0] = "Neither the path nor the declared client changed in anything that perch measures: it works again, and the cause may still be there."
+	}
+	if i.Opened.Message != "" {
+		lines = append(lines, "At the opening: "+sentence(i.Opened.Message))
+	}
+	return lines
+}
+
+// leftOver says what a good run does not prove: a probe that has not run since
+// it failed, and what works only by luck or a retry.
+func leftOver(i Incident, outcomes []probes.Outcome) []string {
+	var lines []string
+	for _, id := range i.Probes {
+		if !slices.ContainsFunc(outcomes, func(o probes.Outcome) bool { return o.ID() == id }) {
+			lines = append(lines, id+" did not run in the last run: nothing is proven for it")
+		}
+	}
+	for _, o := range outcomes {
+		if o.Verdict == probes.VerdictDegraded {
+			lines = append(lines, o.ID()+" is degraded ("+headline(o.Diagnosis)+"): "+o.Message)
+		}
+	}
+	return lines
+}
+
+// comesBack says under which condition the incident would open again.
+func comesBack(then, now Sight, changed cause) string {
+	limit := ""
+	if ended := then.ended(); ended > 0 {
+		limit = age(ended)
+	}
+	switch {
+	case limit == "":
+		return "At any time, if what failed at the opening fails again: nothing in it follows an idle time."
+	case changed == causePath && now.Closed > 0:
+		return fmt.Sprintf("If the path closes idle connections after about %s again. They end after %s now: a client that keeps them longer than that meets the same error.", limit, age(now.Closed))
+	case changed == causePath:
+		return fmt.Sprintf("If the path ends idle connections after about %s again.", limit)
+	case changed == causeClient:
+		return fmt.Sprintf("If the client again uses connections that were idle for more than %s, which is when the path still ends them.", limit)
+	}
+	return fmt.Sprintf("As soon as a connection that was idle for about %s is used again: what ended it then may still do so.", limit)
+}
+
+func lastTrace(outcomes []probes.Outcome) string {
+	if len(outcomes) == 0 {
+		return ""
+	}
+	return traceOf(outcomes[len(outcomes)-1])
+}
