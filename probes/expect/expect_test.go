@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -214,4 +215,25 @@ func TestNotJSON(t *testing.T) {
 			t.Errorf("%.20q: %+v, want %q", body, got, want)
 		}
 	}
+}
+
+// TestConcurrent: one set serves many probes at once.
+func TestConcurrent(t *testing.T) {
+	set, err := Compile([]string{`status == 200`, `size(json.days) == 2`, `body.matches("d.ys")`, `headers["x-tag"] == "a, b"`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			for range 20 {
+				a := answer()
+				a.Status += i % 2
+				if got := set.Check(a); len(got) != i%2 || set.Expects(200+i%2) != (i%2 == 0) {
+					t.Errorf("status %d: %+v", a.Status, got)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
