@@ -126,6 +126,15 @@ func TestInstantClose(t *testing.T) {
 	}
 }
 
+// TestInstantNeedsBothAges: an age that is not known is zero, and proves nothing.
+func TestInstantNeedsBothAges(t *testing.T) {
+	rung := rungAt(0, 61*time.Second, probes.ReasonIdleFIN).closed(60*time.Second, probes.HowFIN)
+	rung.o.Close.AfterReply = 0
+	if o := judgeOne(t, idleInput(time.Minute, rung), 0); o.Verdict != probes.VerdictPass {
+		t.Errorf("closed after 60 s: %s %s, want pass", o.Verdict, o.Diagnosis)
+	}
+}
+
 func TestEarlyCloses(t *testing.T) {
 	const s = time.Second
 	mass := rungAt(0, 45*s, probes.ReasonIdleFIN).closed(15*s, probes.HowFIN)

@@ -164,3 +164,16 @@ func TestIncidentVariants(t *testing.T) {
 		})
 	}
 }
+
+// TestOutsideTheBand: at 60 s the client looks first. A close that crosses the
+// request still makes it throw, but no setting of idle age is to blame.
+func TestOutsideTheBand(t *testing.T) {
+	in := idleInput(time.Minute,
+		rungAt(0, 60*time.Second, probes.ReasonCrossedClose),
+		rungAt(5*time.Second, 61*time.Second, probes.ReasonIdleFIN).closed(60*time.Second, probes.HowFIN))
+	in.Spec.Client = incidentClient()
+	o := judgeOne(t, in, 0)
+	if o.Verdict != probes.VerdictDegraded || o.Client.Band != nil || o.Retry.Application != probes.CoverUncovered {
+		t.Errorf("%s, band %v, application %s; want degraded, none, uncovered", o.Verdict, o.Client.Band, o.Retry.Application)
+	}
+}

@@ -101,6 +101,7 @@ func TestAdvice(t *testing.T) {
 		want []string
 	}{
 		{"ticks widen the margin", ticks, 0, []string{"at or below 3.5 s, which is the measured 5 s less"}},
+		{"never below half of a short timeout", one(rungAt(0, s, "idle_fin").closed(150*time.Millisecond, "fin")), 0, []string{"at or below 70 ms"}},
 		{"in Go's words", goClient, 0, []string{"at or below 315 s", "`http.Transport{IdleConnTimeout: 315 * time.Second}`", "before the 10 min that keep_alive expects"}},
 		{"no client: common ones", one(rungAt(0, 1500*time.Millisecond, "idle_fin").closed(s, "fin")), 0, []string{"With their defaults these would use", "Apache HttpClient 4.5 at 998 ms to 2 s"}},
 		{"silence", silent, 1, []string{"more often than every 400 s", "`net.Dialer{KeepAlive: 360 * time.Second}`", "between 300 s, which worked, and 400 s", "Looking at the connection before use does not help"}},

@@ -133,6 +133,10 @@ func TestFreshTable(t *testing.T) {
 			}
 		}
 	}
+	for _, reason := range []probes.Reason{"dns", "refused", "connect_timeout", "connect_failed", "proxy", "tls", "certificate"} {
+		f := Facts{Kind: "idle", Connection: "reused", Reason: reason, Again: AgainNotTried, Control: ControlOK, Age: AgeLonger, Early: EarlyFirst, Expiry: ExpiryFar}
+		expectRule(t, f, probes.VerdictIncomplete, none, probes.FamilyOwn) // a held connection is open
+	}
 	for _, r := range probes.Reasons() {
 		if !slices.Contains(seen, r) {
 			t.Errorf("reason %s is in no row", r)
