@@ -1,6 +1,9 @@
 package probes
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Run is everything that one pass found: what every sink consumes.
 type Run struct {
@@ -21,35 +24,27 @@ type Run struct {
 }
 
 // Verdict is incomplete if the run was cut short, else the worst of fail,
-// incomplete, degraded, pass. A run without anything to judge is a pass.
+// incomplete, degraded, pass. A run without anything to judge is a pass; an
+// outcome without a known verdict counts as incomplete.
 func (r Run) Verdict() Verdict {
 	if r.CutShort != "" {
 		return VerdictIncomplete
 	}
 	worst := VerdictPass
 	for _, o := range r.Outcomes {
-		if severity(o.Verdict) > severity(worst) {
-			worst = o.Verdict
+		v := o.Verdict
+		if !slices.Contains(Verdicts(), v) {
+			v = VerdictIncomplete
+		}
+		if badness(v) > badness(worst) {
+			worst = v
 		}
 	}
 	return worst
 }
 
-// severity orders verdicts; an unknown one counts as incomplete.
-func severity(v Verdict) int {
-	switch v {
-	case VerdictSkipped:
-		return 0
-	case VerdictPass:
-		return 1
-	case VerdictDegraded:
-		return 2
-	case VerdictFail:
-		return 4
-	case VerdictIncomplete:
-		return 3
-	}
-	return 3
+func badness(v Verdict) int {
+	return slices.Index([]Verdict{VerdictSkipped, VerdictPass, VerdictDegraded, VerdictIncomplete, VerdictFail}, v)
 }
 
 // IdleResult sums up a probe's ladder. Zero durations are unknown.

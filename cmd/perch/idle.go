@@ -165,7 +165,9 @@ func (f idleFlags) config(sys system, raw string) (system, config.Config, error)
 	if err != nil {
 		return sys, cfg, err
 	}
+	cfg.Targets[0].Name = u.Host // what people know it by; a config's names are stricter
 	for i := range cfg.Targets[0].Probes {
+		cfg.Targets[0].Probes[i].Target = u.Host
 		cfg.Targets[0].Probes[i].Search = true
 		cfg.Targets[0].Probes[i].Holds = f.holds(cfg.Targets[0].Budget())
 	}
@@ -188,7 +190,7 @@ func (f idleFlags) check() error {
 
 func (f idleFlags) document(u *url.URL, headers []any) map[string]any {
 	target := map[string]any{
-		"name": targetName(u), "url": u.Scheme + "://" + u.Host, "rate_limit": f.rate, "share": "100%",
+		"name": "path", "url": u.Scheme + "://" + u.Host, "rate_limit": f.rate, "share": "100%",
 		"max_connections": f.connections + 1, "headers": headers,
 		"probes": []any{map[string]any{
 			"name": "idle", "kind": "idle", "path": pathOf(u), "holds": []string{f.longest.String()},
@@ -230,15 +232,4 @@ func pathOf(u *url.URL) string {
 		path += "?" + u.RawQuery
 	}
 	return path
-}
-
-// targetName makes a name that the config allows from a host.
-func targetName(u *url.URL) string {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, strings.ToLower(u.Hostname()))
-	return strings.Trim(name, "-")
 }
