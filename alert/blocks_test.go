@@ -292,6 +292,46 @@ func TestNoRequestDataIsShown(t *testing.T) {
 	}
 }
 
+// TestWhatThePeopleOnCallMustRead: the incident's notice holds every
+// hypothesis's evidence, in contract.md's order, and says nothing twice.
+func TestWhatThePeopleOnCallMustRead(t *testing.T) {
+	_, told := decideAll(options, incident(), incident())
+	text := strings.Join(strings.Fields(Text(told[1][0])), " ")
+	from := 0
+	for _, want := range []string{
+		"NoHttpResponseException", "does not cover this", "0.891 s to 2 s", "closed by the peer after 1.001 s",
+		"2026-03-02 12:00 UTC", "2 of the last 2 failed", "team-stock",
+		"0.5 s pass", "1.5 s FAIL closed at 1.001 s idle by the peer (FIN)", "in 0.3 ms, less than one round trip (110 ms)", "control, on a fresh connection: 200",
+		"IN: the pool kept", "IN: our retries", "OUT: the API is down", "got 200 in 349 ms", "OUT: our own pod is too busy. perch woke 0.1 ms late", "OUT: we call too often",
+		"setKeepAliveStrategy((response, context) -> 700)", "setValidateAfterInactivity(700)",
+		"perch run --only stock-api/calendar-idle --all", "perch idle https://api.partner.example/v1/calendar`", "mode: report",
+		"https://grafana.example/d/perch", "https://wiki.example/stock-api", "prod-tokyo", "7c9e6679f3a1", "4bf92f3577b34da6a3ce929d0e0e4736",
+	} {
+		at := strings.Index(text[from:], want)
+		if at < 0 {
+			t.Fatalf("%q is missing, or comes too early, in\n%s", want, Text(told[1][0]))
+		}
+		from += at
+	}
+	if n := strings.Count(text, "failed to respond"); n != 1 {
+		t.Errorf("the application's error is told %d times", n)
+	}
+}
+
+// TestTheLeadIsWhatReachesTheApplication, not the first rung that failed.
+func TestTheLeadIsWhatReachesTheApplication(t *testing.T) {
+	copes := closedRung(2500*ms, time.Second)
+	copes.Verdict, copes.Family = probes.VerdictFail, probes.FamilyConnection
+	copes.Client = apache("notices that it is dead and opens a new connection")
+	outcomes := []probes.Outcome{rung(ms), copes, banded()}
+	if lead := leading(outcomes, probes.FamilyConnection); lead == nil || lead.Hold != 1500*ms {
+		t.Errorf("the lead is %+v, want the rung of 1.5 s", lead)
+	}
+	if lead := leading(outcomes, probes.FamilyLatency); lead != nil {
+		t.Errorf("another family's lead is %+v", lead)
+	}
+}
+
 func TestFormats(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		300 * time.Microsecond: "0.3 ms", 40 * ms: "40 ms", 1204 * ms: "1.204 s", 61 * time.Second: "61 s",

@@ -87,22 +87,34 @@ func experience(lead probes.Outcome, outcomes []probes.Outcome, family probes.Fa
 		lines = append(lines, "It does so with a connection that was idle for "+bandWords(lead.Client.Band)+
 			": by then the path has closed it, and the client uses it without looking.")
 	}
+	if text := seen(lead); text != "" {
+		lines = append(lines, sentence(capital(text)))
+	}
+	told := []string{lead.Probe} // a probe's other rungs stand in the ladder
 	for _, o := range outcomes {
-		text := sentence(capital(o.Message))
-		if o.Verdict != probes.VerdictFail || o.Family != family || o.Message == "" || len(lines) >= 5 {
+		if o.Verdict != probes.VerdictFail || o.Family != family || o.Message == "" || slices.Contains(told, o.Probe) {
 			continue
 		}
-		if o.Probe != lead.Probe {
-			text = o.Probe + ": " + sentence(o.Message)
-		}
-		if !slices.Contains(lines, text) {
-			lines = append(lines, text)
-		}
+		told = append(told, o.Probe)
+		lines = append(lines, o.Probe+": "+sentence(seen(o)))
 	}
 	if lead.Client == nil {
 		lines = append(lines, "Which error this is in the application is not known: declare its HTTP client (`client:` of the target), and perch says.")
 	}
 	return lines
+}
+
+// seen is the outcome's message without what it says of the client, which is
+// told before it.
+func seen(o probes.Outcome) string {
+	if o.Client == nil || o.Client.Experiences == "" {
+		return o.Message
+	}
+	at := strings.Index(o.Message, o.Client.Experiences)
+	if at < 0 {
+		return o.Message
+	}
+	return o.Message[:max(0, strings.LastIndex(o.Message[:at], "; "))]
 }
 
 // sentence ends a text as a sentence ends.

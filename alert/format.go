@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"perch.example/probes"
 )
@@ -78,8 +80,9 @@ func bandWords(b *probes.Band) string {
 
 // capital begins a sentence; perch's own name stays small.
 func capital(text string) string {
-	if text == "" || strings.HasPrefix(text, "perch ") {
-		return ""
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 || strings.HasPrefix(text, "perch ") {
+		return text
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	return string(unicode.ToUpper(first)) + text[size:]
 }

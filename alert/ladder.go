@@ -136,22 +136,35 @@ func attempt(o probes.Outcome, c probes.Connection) *probes.Attempt {
 	return nil
 }
 
-// leading returns the failure that an incident is told by: the first whose
-// application error is known, else the first. nil: none failed.
+// leading returns the failure that an incident is told by: the first of those
+// that come nearest to the application. nil: none failed.
 func leading(outcomes []probes.Outcome, family probes.Family) *probes.Outcome {
 	var lead *probes.Outcome
 	for i, o := range outcomes {
 		if o.Verdict != probes.VerdictFail || o.Family != family {
 			continue
 		}
-		if o.Client != nil && o.Client.Experiences != "" {
-			return &outcomes[i]
-		}
-		if lead == nil {
+		if lead == nil || nearness(o) > nearness(*lead) {
 			lead = &outcomes[i]
 		}
 	}
 	return lead
+}
+
+// nearness says how much of a failure reaches the application's callers.
+func nearness(o probes.Outcome) int {
+	if o.Client == nil || o.Client.Experiences == "" {
+		return 0
+	}
+	switch o.Retry.Application {
+	case probes.CoverUncovered, probes.CoverUnsafe:
+		return 4
+	case probes.CoverUnknown:
+		return 3
+	case probes.CoverCovered:
+		return 2
+	}
+	return 1 // the client copes
 }
 
 // traceOf returns the trace id of the attempt that decided, or of any.
