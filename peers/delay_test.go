@@ -15,24 +15,27 @@ import (
 const rtt = 50 * time.Millisecond
 
 // TestDelayIsTheRoundTrip holds the link itself: opening takes one round trip,
-// an exchange another.
+// an exchange another. Never less; and a busy machine is in time once in ten.
 func TestDelayIsTheRoundTrip(t *testing.T) {
 	t.Parallel()
 	link := Delay(t, rtt)
 	peer := StartOn(t, link, "go", idleTimeout, false)
-	began := time.Now()
-	conn, err := open(link, peer)
-	if err != nil {
-		t.Fatal(err)
+	opening, exchanging := time.Hour, time.Hour
+	for range 10 {
+		began := time.Now()
+		conn, err := open(link, peer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened := time.Now()
+		if err := errors.Join(exchange(conn, peer), conn.Close()); err != nil {
+			t.Fatal(err)
+		}
+		opening, exchanging = min(opening, opened.Sub(began)), min(exchanging, time.Since(opened))
 	}
-	defer func() { _ = conn.Close() }()
-	opened := time.Now()
-	if err := exchange(conn, peer); err != nil {
-		t.Fatal(err)
-	}
-	for what, took := range map[string]time.Duration{"opening": opened.Sub(began), "an exchange": time.Since(opened)} {
-		if took < rtt || took > rtt+40*time.Millisecond {
-			t.Errorf("%s took %v over a round trip of %v", what, took, rtt)
+	for what, took := range map[string]time.Duration{"opening": opening, "an exchange": exchanging} {
+		if took < rtt || took > rtt+20*time.Millisecond {
+			t.Errorf("%s took at least %v over a round trip of %v", what, took, rtt)
 		}
 	}
 }
