@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"os/exec"
 	"sync"
 	"testing"
 	"time"
@@ -73,11 +72,6 @@ func (l *Link) Listen(network, address string) (net.Listener, error) {
 		return err
 	})
 	return ln, err
-}
-
-// StartCommand starts a program at the far end.
-func (l *Link) StartCommand(cmd *exec.Cmd) error {
-	return l.server.inside(cmd.Start)
 }
 
 // Capture records the segments to and from a port of the far end from now on,

@@ -122,22 +122,15 @@ func run(t *testing.T, link *Link, name string, cmd *exec.Cmd) {
 	t.Helper()
 	var said locked
 	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	start := cmd.Start
-	if link != nil {
-		start = func() error { return link.StartCommand(cmd) }
-	}
-	if err := start(); err != nil {
+	// A test that panics ends its server too.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	done, err := launch(link, cmd)
+	if err != nil {
 		t.Fatalf("starting %s (is its package installed? .ci/run has the list): %v", name, err)
 	}
 	group := -cmd.Process.Pid
 	t.Cleanup(func() {
 		_ = syscall.Kill(group, syscall.SIGTERM)
-		done := make(chan struct{})
-		go func() {
-			_ = cmd.Wait()
-			close(done)
-		}()
 		select {
 		case <-done:
 		case <-time.After(5 * time.Second):
@@ -147,6 +140,31 @@ func run(t *testing.T, link *Link, name string, cmd *exec.Cmd) {
 			t.Logf("%s said:\n%s", name, said.String())
 		}
 	})
+}
+
+// launch starts a program, at the far end of a link if there is one, and closes
+// done when it has ended. Its thread waits for it: the signal of Pdeathsig is
+// for the death of the thread that started it.
+func launch(link *Link, cmd *exec.Cmd) (done <-chan struct{}, err error) {
+	within := onThread
+	if link != nil {
+		within = link.server.inside
+	}
+	started, ended := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := within(func() error {
+			err := cmd.Start()
+			started <- err
+			if err == nil {
+				_ = cmd.Wait()
+			}
+			return nil
+		}); err != nil {
+			started <- err
+		}
+	}()
+	return ended, <-started
 }
 
 // awaitAnswer waits until a whole answer has come: a server that listens may
