@@ -38,14 +38,22 @@ func (l *ladder) result() probes.IdleResult {
 	return res
 }
 
-// idleEnds are the idle ages of the closes that follow idle age, ascending.
+// idleEnds are the idle ages of the closes that follow idle age, ascending. A
+// search that saw nothing but closes at one moment takes those: its rungs start
+// close together, and servers that sweep once a second close them together.
 func (l *ladder) idleEnds() []time.Duration {
-	var ages []time.Duration
+	var ages, together []time.Duration
 	for i, r := range l.rungs {
-		if r.obs.Close == nil || !r.ended() || l.outlived(i) || l.massClosed(i) {
-			continue
+		switch {
+		case r.obs.Close == nil || !r.ended() || l.outlived(i):
+		case l.massClosed(i):
+			together = append(together, r.obs.Close.Age)
+		default:
+			ages = append(ages, r.obs.Close.Age)
 		}
-		ages = append(ages, r.obs.Close.Age)
+	}
+	if len(ages) == 0 && l.in.Spec.Search {
+		ages = together
 	}
 	slices.Sort(ages)
 	return ages

@@ -67,3 +67,20 @@ func TestHowWithoutAClose(t *testing.T) {
 		}
 	}
 }
+
+// TestASearchOfATickingServerIsMeasured: gunicorn and tomcat sweep once a
+// second and close connections together that started close together.
+func TestASearchOfATickingServerIsMeasured(t *testing.T) {
+	const s = time.Second
+	swept := func(after, age time.Duration) *build {
+		return rungAt(after, 8*s, probes.ReasonIdleFIN).closed(age, probes.HowFIN)
+	}
+	in := idleInput(0, rungAt(s/2, s, "ok"), swept(0, 3*s), swept(2*s, s))
+	if got := Idle(in.Spec, in.Observations).Measured; got != 0 {
+		t.Errorf("a ladder measured %s off a mass close, want nothing", got)
+	}
+	in.Spec.Search = true
+	if got := Idle(in.Spec, in.Observations).Measured; got != 3*s {
+		t.Errorf("a search measured %s, want 3s", got)
+	}
+}
