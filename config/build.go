@@ -142,7 +142,11 @@ func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
 	if out.Kind == probes.KindIdle {
 		out.KeepAlive, out.Holds = s.KeepAlive, s.Holds
 	}
-	out.URL = c.joinURL(t, p)
+	if out.URL = c.joinURL(t, p); out.URL != nil {
+		bare := *out.URL
+		bare.RawQuery = "" // keys that an API takes there are nobody's business
+		out.Notice.URL = bare.String()
+	}
 	return out
 }
 

@@ -71,7 +71,7 @@ func TestContract(t *testing.T) {
 	equal(t, "timeouts", calendar.Timeouts, probes.Timeouts{DNS: 2 * time.Second, Connect: 2 * time.Second, TLS: 2 * time.Second, Response: 5 * time.Second})
 	equal(t, "retry", calendar.Retry, probes.Retry{Attempts: 2, Backoff: 200 * time.Millisecond})
 	equal(t, "tls", calendar.TLS, probes.TLS{MinVersion: probes.MinTLS})
-	equal(t, "notice", calendar.Notice, probes.NoticeInfo{Owner: "team-stock"})
+	equal(t, "notice", calendar.Notice, probes.NoticeInfo{Owner: "team-stock", URL: "https://api.partner.example/v1/calendar"})
 	if failures := calendar.Expect.Check(expect.Answer{Status: 200, Body: []byte(`{"days":[1]}`), Latency: time.Second}); len(failures) != 2 {
 		t.Errorf("expectations: %+v, want two that fail", failures)
 	}
@@ -96,6 +96,7 @@ func TestBuiltins(t *testing.T) {
 	spec.URL, spec.Expect = nil, nil
 	equal(t, "spec", spec, probes.Spec{
 		Target: "a", Probe: "p", Kind: probes.KindHTTP, Every: 5 * time.Minute, Method: "GET", MaxBody: 1 << 20, Via: probes.ViaNone,
+		Notice:   probes.NoticeInfo{URL: "https://a.example"},
 		TLS:      probes.TLS{MinVersion: probes.MinTLS},
 		Timeouts: probes.Timeouts{DNS: 2 * time.Second, Connect: 2 * time.Second, TLS: 2 * time.Second, Response: 5 * time.Second},
 		Retry:    probes.Retry{Attempts: 1, Backoff: 200 * time.Millisecond},

@@ -41,7 +41,7 @@ func tellApart(t *testing.T, reason probes.Reason, secure bool) {
 	link := Delay(t, roundTrip)
 	const idle = 600 * time.Millisecond
 	cert := newCertificate(t, t.TempDir(), link.ServerIP())
-	address := serveEnding(t, link, cert, idle, reason, secure)
+	address := serveEnding(t, link, secured(t, cert, secure), idle, reason)
 	scheme := "http"
 	if secure {
 		scheme = "https"
@@ -103,7 +103,7 @@ func whatHappened(e Ending) probes.Reason {
 
 // serveEnding answers the first request of a connection. Then it either reads
 // the next and closes (eof), or closes when idle for that long (crossed).
-func serveEnding(t *testing.T, link *Link, cert certificate, idle time.Duration, reason probes.Reason, secure bool) string {
+func serveEnding(t *testing.T, link *Link, over *tls.Config, idle time.Duration, reason probes.Reason) string {
 	t.Helper()
 	ln, err := link.Listen("tcp", link.ServerIP()+":0")
 	if err != nil {
@@ -111,12 +111,8 @@ func serveEnding(t *testing.T, link *Link, cert certificate, idle time.Duration,
 	}
 	t.Cleanup(func() { _ = ln.Close() })
 	address := ln.Addr().String()
-	if secure {
-		pair, err := tls.LoadX509KeyPair(cert.file, cert.keyFile)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ln = tls.NewListener(ln, &tls.Config{Certificates: []tls.Certificate{pair}})
+	if over != nil {
+		ln = tls.NewListener(ln, over)
 	}
 	go func() {
 		for {
@@ -128,6 +124,19 @@ func serveEnding(t *testing.T, link *Link, cert certificate, idle time.Duration,
 		}
 	}()
 	return address
+}
+
+// secured is a server's TLS, or nil for a plain one.
+func secured(t *testing.T, cert certificate, secure bool) *tls.Config {
+	t.Helper()
+	if !secure {
+		return nil
+	}
+	pair, err := tls.LoadX509KeyPair(cert.file, cert.keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}}
 }
 
 func endConnection(conn net.Conn, idle time.Duration, reason probes.Reason) {

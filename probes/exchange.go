@@ -176,6 +176,7 @@ func closeSeen(a Attempt, e wire.Evidence, held *Close) *Close {
 		sharper.How = HowFIN
 	case ReasonIdleRST:
 		sharper.How = HowRST
+	default: // what the kernel saw stands
 	}
 	return &sharper
 }

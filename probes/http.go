@@ -59,6 +59,7 @@ func begin(s *Spec, env Env) Observation {
 		o.Path = Path{TCPEnds: TCPEndsBeforePeer, Via: []string{"mesh sidecar"}}
 	case ViaProxy:
 		o.Path = Path{TCPEnds: TCPEndsBeforePeer, Via: []string{"proxy"}}
+	case ViaNone:
 	}
 	return o
 }

@@ -3,16 +3,22 @@ package probes
 import "log/slog"
 
 // Secret is a value that cannot be printed, logged or marshalled: every way
-// out but Reveal gives "[secret]".
-type Secret struct{ value string }
+// out but Reveal gives "[secret]". It holds a pointer, because fmt prints the
+// unexported fields of a struct around it without asking.
+type Secret struct{ value *string }
 
 const redacted = "[secret]"
 
 // NewSecret wraps a value.
-func NewSecret(value string) Secret { return Secret{value} }
+func NewSecret(value string) Secret { return Secret{&value} }
 
 // Reveal returns the value. Call it only where bytes are about to leave.
-func (s Secret) Reveal() string { return s.value }
+func (s Secret) Reveal() string {
+	if s.value == nil {
+		return ""
+	}
+	return *s.value
+}
 
 // String hides the value.
 func (Secret) String() string { return redacted }

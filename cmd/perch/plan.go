@@ -46,6 +46,9 @@ several configs it also sums up the requests per host across them.`,
 				problems = append(problems, fmt.Errorf("%s: %w", path, err))
 				continue
 			}
+			if p.Name == "" {
+				p.Name = path
+			}
 			plans = append(plans, p)
 		}
 		if !check {
