@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -103,7 +104,16 @@ func idleFINUnannounced(c *conn) {
 func idleLeftover(c *conn) {
 	for {
 		q, err := c.next(0)
-		if err != nil || !c.answer(q, http.StatusOK, twoDays) || !c.send(leftover) {
+		if err != nil {
+			return
+		}
+		// In one write, so that they never come after the next request.
+		length := "Content-Length: " + strconv.Itoa(len(twoDays))
+		body := twoDays + leftover
+		if q.Method == http.MethodHead {
+			body = leftover
+		}
+		if !c.send(head(http.StatusOK, length) + body) {
 			return
 		}
 	}
