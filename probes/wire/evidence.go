@@ -54,7 +54,7 @@ type Evidence struct {
 
 	HoldLate  time.Duration // how late the hold woke
 	HoldKnown bool
-	Wait      time.Duration // how long the deciding event had waited for perch to look
+	Wait      time.Duration // how long, at most, the deciding event had waited for perch to look
 	WaitKnown bool          // false for a RST, which leaves no time, and without the kernel
 }
 
@@ -76,7 +76,8 @@ type Phases struct {
 // Snapshot is the state of a TCP connection at one moment, as the kernel tells
 // it, taken without consuming anything.
 type Snapshot struct {
-	At           time.Time
+	At           time.Time // when we looked
+	Came         time.Time // while idle: when what it shows came, which may be earlier; zero otherwise
 	State        State
 	Queued       int           // bytes that wait to be read
 	Received     int64         // stream offset up to which bytes have come

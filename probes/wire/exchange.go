@@ -109,6 +109,7 @@ func (x *exchange) send() {
 	x.e.Started, x.e.RequestBytes = s.started, int64(s.n)
 	x.e.Before, x.e.After = s.before, s.after
 	if !s.started.IsZero() {
+		x.until(s.started) // again: this machine may have been busy before the write
 		x.e.Age, x.e.Idle = s.started.Sub(c.opened), s.started.Sub(c.idleSince)
 	}
 	if s.before != nil {
@@ -126,6 +127,7 @@ func (x *exchange) send() {
 		}
 	}
 	t.watching, t.steps = true, nil
+	t.overdue = func() bool { return x.overdue(time.Now()) }
 }
 
 // until bounds the exchange: one deadline for all of it, so that a slow drip
@@ -161,5 +163,5 @@ func (x *exchange) observe() {
 // unasked reports whether what came was sent before the peer had our request.
 func (x *exchange) unasked() bool {
 	first := x.e.First
-	return x.e.Pushed || x.e.LeftOver > 0 || first != nil && x.e.Stage != StageNone && first.Acked == 0
+	return x.e.Pushed || x.e.LeftOver > 0 || first != nil && x.source.stage != StageNone && first.Acked == 0
 }

@@ -17,7 +17,7 @@ func (x *exchange) finish() {
 		x.e.IdleClose = x.idleClose()
 	}
 
-	c.tap.watching, c.tap.steps = false, nil
+	c.tap.watching, c.tap.steps, c.tap.overdue = false, nil, nil
 	c.served++
 	c.leftOver = x.e.LeftAfter
 	c.idleSince = x.endAt()
@@ -127,8 +127,7 @@ func (x *exchange) dated(state string, seen *Close) *Close {
 	if x.conn.tls != nil && (state == "bytes" || state == "close_notify") {
 		// The first bytes may have been a ticket: date the record itself.
 		if s, ok := x.conn.idle.covering(x.origin); ok {
-			at := s.eventAt(since)
-			return &Close{Age: at.Sub(since), At: at, State: state, Resolution: jiffy}
+			return s.close(state, since)
 		}
 	}
 	if seen == nil {

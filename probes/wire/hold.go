@@ -85,23 +85,19 @@ func (r *idleRecord) record(s Snapshot, since time.Time) {
 	if quiet || known && len(r.events) > 0 {
 		return
 	}
+	s.Came = s.cameAt(floor)
 	if len(r.events) < maxSteps {
 		r.events = append(r.events, s)
 	}
-	at := s.eventAt(floor)
-	seen := Close{Age: at.Sub(since), At: at, Resolution: jiffy}
 	if s.Queued > 0 && r.bytes == nil {
-		first := seen
-		first.State = "bytes"
-		r.bytes = &first
+		r.bytes = s.close("bytes", since)
 	}
 	if s.State != StateEstablished && r.end == nil {
-		first := seen
-		first.State = "fin"
+		state := "fin"
 		if s.State == StateClose {
-			first.State = "rst"
+			state = "rst"
 		}
-		r.end = &first
+		r.end = s.close(state, since)
 	}
 }
 

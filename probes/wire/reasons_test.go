@@ -91,7 +91,7 @@ func (e ending) want(f flavor) probes.Reason {
 func (e ending) request(t testing.TB) wire.Request {
 	r := ask(t, 10*time.Second)
 	if e.short {
-		r.Timeout = 150 * time.Millisecond
+		r.Timeout = patience()
 	}
 	r.MaxBody = 1000
 	return r
@@ -185,7 +185,7 @@ func beforeHeld(t testing.TB, f flavor, e ending) {
 		t.Fatalf("holding: %+v, want a close", h)
 	}
 	if h.Close.Age < 30*time.Millisecond-h.Close.Resolution {
-		t.Errorf("closed after %v, want at least 30ms", h.Close.Age)
+		t.Errorf("closed after %v, want at least 30ms: %+v", h.Close.Age, h.Close)
 	}
 	<-p.acted // all of it, not just its first segment
 	_, ev := c.Exchange(t.Context(), e.request(t))

@@ -70,11 +70,18 @@ type server struct {
 	tls    *tls.Config
 	script func(*peer)
 	peers  chan *peer
+	mu     sync.Mutex
+	raws   []net.Conn
 }
 
 func serve(t testing.TB, config *tls.Config, script func(*peer)) *server {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	return serveOn(t, "127.0.0.1:0", config, script)
+}
+
+func serveOn(t testing.TB, addr string, config *tls.Config, script func(*peer)) *server {
+	t.Helper()
+	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,10 +93,21 @@ func serve(t testing.TB, config *tls.Config, script func(*peer)) *server {
 			if err != nil {
 				return
 			}
+			s.mu.Lock()
+			s.raws = append(s.raws, c)
+			s.mu.Unlock()
 			running.Go(func() { s.one(c.(*net.TCPConn)) })
 		}
 	})
-	t.Cleanup(func() { _ = l.Close(); running.Wait() })
+	t.Cleanup(func() {
+		_ = l.Close()
+		s.mu.Lock()
+		for _, c := range s.raws { // a script may wait for a client that it cannot hear
+			_ = c.Close()
+		}
+		s.mu.Unlock()
+		running.Wait()
+	})
 	return s
 }
 
@@ -146,6 +164,15 @@ func get(t testing.TB, fields ...string) *http.Request {
 		r.Header.Set(fields[i], fields[i+1])
 	}
 	return r
+}
+
+// patience is how long an answer that never comes is waited for, and so how
+// long one that does come may take.
+func patience() time.Duration {
+	if stress {
+		return time.Second
+	}
+	return 300 * time.Millisecond
 }
 
 func ask(t testing.TB, timeout time.Duration) wire.Request {
@@ -219,7 +246,7 @@ func flavors(t testing.TB) []flavor {
 	for name, version := range map[string]uint16{"tls12": tls.VersionTLS12, "tls13": tls.VersionTLS13} {
 		server := a.leaf(t, nil)
 		server.MaxVersion = version
-		client := &tls.Config{RootCAs: a.pool, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
+		client := &tls.Config{RootCAs: a.pool, ServerName: "127.0.0.1", NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
 		out = append(out, flavor{name, server, client})
 	}
 	return out
