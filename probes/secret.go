@@ -1,6 +1,10 @@
 package probes
 
-import "log/slog"
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
 
 // Secret is a value that cannot be printed, logged or marshalled: every way
 // out but Reveal gives "[secret]". It holds a pointer, because fmt prints the
@@ -20,11 +24,14 @@ func (s Secret) Reveal() string {
 	return *s.value
 }
 
+// Format hides the value from every verb of fmt: one that does not suit a
+// string, such as %d, would print the fields without asking String.
+func (Secret) Format(w fmt.State, _ rune) {
+	_, _ = io.WriteString(w, redacted) // fmt keeps its own errors
+}
+
 // String hides the value.
 func (Secret) String() string { return redacted }
-
-// GoString hides the value from %#v.
-func (Secret) GoString() string { return redacted }
 
 // MarshalText hides the value from JSON, YAML and every other encoding.
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
