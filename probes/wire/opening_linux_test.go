@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"os"
@@ -21,16 +22,16 @@ func TestTCPKeepAlive(t *testing.T) {
 		if c == nil {
 			t.Fatal(e.Error)
 		}
-		if got := keepAliveOf(t, e.Local); got > every || got < every-time.Second {
+		if got := keepAliveOf(t, e); got > every || got < every-time.Second {
 			t.Errorf("TCP keep-alive %v, want %v", got, every)
 		}
 		_ = c.Close()
 	}
 }
 
-// keepAliveOf returns how long until the kernel sends a TCP keep-alive on the
-// connection with that local address; 0: it has no timer.
-func keepAliveOf(t *testing.T, local netip.AddrPort) time.Duration {
+// keepAliveOf returns how long until the kernel sends a TCP keep-alive on a
+// connection; 0: it has no timer.
+func keepAliveOf(t *testing.T, e wire.Evidence) time.Duration {
 	t.Helper()
 	const (
 		keepAlive = "02" // the timer's number in /proc/net/tcp
@@ -42,7 +43,7 @@ func keepAliveOf(t *testing.T, local netip.AddrPort) time.Duration {
 	}
 	for line := range strings.Lines(string(table)) {
 		f := strings.Fields(line)
-		if len(f) < 6 || !strings.HasSuffix(f[1], fmt.Sprintf(":%04X", local.Port())) {
+		if len(f) < 6 || f[1] != entry(e.Local) || f[2] != entry(e.Remote) {
 			continue
 		}
 		timer, when, _ := strings.Cut(f[5], ":")
@@ -55,6 +56,12 @@ func keepAliveOf(t *testing.T, local netip.AddrPort) time.Duration {
 		}
 		return time.Duration(n) * tick
 	}
-	t.Fatalf("%s is not in the kernel's table", local)
+	t.Fatalf("%s is not in the kernel's table", e.Local)
 	return 0
+}
+
+// entry is how /proc/net/tcp writes an address: in the machine's byte order.
+func entry(a netip.AddrPort) string {
+	ip := a.Addr().As4()
+	return fmt.Sprintf("%08X:%04X", binary.NativeEndian.Uint32(ip[:]), a.Port())
 }
