@@ -161,19 +161,15 @@ func holdLabel(s probes.Spec, hold time.Duration) string {
 	return strconv.FormatFloat(hold.Seconds(), 'f', -1, 64)
 }
 
-// gapReasons are the reasons for which a retry policy can have a gap: those
-// that an attempt of the probe can end in and after which something could be
-// sent again.
-func (p possible) gapReasons() []probes.Reason {
-	var all []probes.Reason
-	for _, c := range p.connections {
-		for _, r := range c.reasons {
-			if r.Resend() != "" && !slices.Contains(all, r) {
-				all = append(all, r)
-			}
-		}
-	}
-	return all
+// gapReasons are the reasons for which a retry policy can have a gap: a policy
+// is the target's, so they are those of every kind of probe, as far as HTTP/1.1
+// can end so and something could then be sent again.
+func gapReasons() []probes.Reason {
+	all := append(freshReasons(true, true), reusedReasons(true)...)
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(r probes.Reason) bool {
+		return r.Resend() == "" || r.Resend() == probes.ResendNo
+	})
 }
 
 // families are those in which a target's incident can open: perch's own

@@ -28,9 +28,9 @@ func everything(o Options) *Metrics {
 					out.Attempts = append(out.Attempts, probes.Attempt{Connection: c.on, Reason: r, Status: 200, TLSExpiry: expiryOf(s)})
 				}
 			}
-			if s.Client != nil {
+			if s.Client != nil && s.Client.Retry != nil {
 				out.Client = &probes.ClientOutcome{Kind: s.Client.Kind, Band: &probes.Band{From: time.Second, To: 2 * time.Second}}
-				for _, r := range probes.Reasons() {
+				for _, r := range gapReasons() {
 					out.RetryGaps = append(out.RetryGaps, probes.RetryGap{Client: s.Client.Kind, Reason: r})
 				}
 			}

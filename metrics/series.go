@@ -46,8 +46,8 @@ func probeSeries(s probes.Spec) int {
 		n += len(c.reasons) + seriesOf(attemptBuckets())
 	}
 	n += len(p.phases) * seriesOf(phaseBuckets())
-	if s.Client != nil {
-		n += len(p.gapReasons())
+	if s.Client != nil && s.Client.Retry != nil {
+		n += len(gapReasons())
 	}
 	if s.Kind != probes.KindIdle {
 		return n

@@ -2,9 +2,9 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// vectors are all series of perch. docs/metrics.md and contract.md name them;
-// a name never changes its type. Those without labels of their own are vectors
-// too, so that they can be absent.
+// vectors are all series of perch. Dashboards hold on to them: a name never
+// changes its type. Those without labels of their own are vectors too, so that
+// they can be absent.
 type vectors struct {
 	success, lastRun, interval     *prometheus.GaugeVec
 	outcomes, attempts             *prometheus.CounterVec
