@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 
 	"perch.example/probes/wire"
 )
@@ -14,8 +16,9 @@ import (
 // maxHead bounds an answer's head. The common clients allow 8 KiB to 1 MiB.
 const maxHead = 64 << 10
 
-// call is a spec made ready for the wire: secrets read, certificates loaded.
-// It lives for one step, so that secrets are as old as the run at most.
+// call is one step's spec and surroundings, which prepare makes ready for the
+// wire: secrets read, certificates loaded. It lives for one step, so that
+// secrets are as old as the run at most.
 type call struct {
 	spec   *Spec
 	env    Env
@@ -26,28 +29,28 @@ type call struct {
 	trace  string
 }
 
-func newCall(s *Spec, env Env) (*call, error) {
-	c := &call{spec: s, env: env, url: *s.URL, header: http.Header{}, public: http.Header{}, trace: env.IDs.Trace()}
-	c.set("User-Agent", env.UserAgent, true)
+func (c *call) prepare() error {
+	c.url, c.header, c.public, c.trace = *c.spec.URL, http.Header{}, http.Header{}, c.env.IDs.Trace()
+	c.set("User-Agent", c.env.UserAgent, true)
 	// Some servers (Apache, Tomcat) say how long they keep a connection only if asked.
 	c.set("Connection", "keep-alive", true)
 	c.set("Accept-Encoding", "gzip", true)
-	for _, f := range s.Headers {
+	for _, f := range c.spec.Headers {
 		v, err := c.value(f)
 		if err != nil {
-			return nil, fmt.Errorf("reading the value of header %q: %w", f.Name, err)
+			return fmt.Errorf("reading the value of header %q: %w", f.Name, err)
 		}
 		c.set(f.Name, v, f.From.Zero() && !sensitive(f.Name))
 	}
 	if err := c.addQuery(); err != nil {
-		return nil, err
+		return err
 	}
-	if s.URL.Scheme != "https" {
-		return c, nil
+	if c.url.Scheme != "https" {
+		return nil
 	}
 	var err error
-	c.tls, err = tlsConfig(s, env)
-	return c, err
+	c.tls, err = tlsConfig(c.spec, c.env)
+	return err
 }
 
 func (c *call) set(name, value string, public bool) {
@@ -87,6 +90,32 @@ func (c *call) value(f Field) (string, error) {
 		return "", err
 	}
 	return f.Prefix + s.Reveal(), nil
+}
+
+// target returns where a redirect leads, nil if perch does not go there: to
+// another origin, or with credentials. A server that repeats our query in its
+// Location must not make us carry a secret on.
+func (c *call) target(from *url.URL, location string) *url.URL {
+	to, err := from.Parse(location)
+	if err != nil || !sameOrigin(from, to) || to.User != nil {
+		return nil
+	}
+	var kept []string
+	for _, pair := range strings.Split(to.RawQuery, "&") {
+		if !c.secretParameter(pair) {
+			kept = append(kept, pair)
+		}
+	}
+	to.RawQuery = strings.Join(kept, "&")
+	return to
+}
+
+func (c *call) secretParameter(pair string) bool {
+	name, _, _ := strings.Cut(pair, "=")
+	if plain, err := url.QueryUnescape(name); err == nil {
+		name = plain
+	}
+	return slices.ContainsFunc(c.spec.Query, func(f Field) bool { return !f.From.Zero() && f.Name == name })
 }
 
 // sensitive names headers that never follow a redirect, wherever their value
@@ -172,7 +201,7 @@ func tlsConfig(s *Spec, env Env) (*tls.Config, error) {
 
 // sameOrigin reports whether two URLs have the same scheme, host and port.
 func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && hostPort(a) == hostPort(b)
+	return a.Scheme == b.Scheme && strings.EqualFold(hostPort(a), hostPort(b))
 }
 
 func hostPort(u *url.URL) string {

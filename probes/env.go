@@ -17,7 +17,8 @@ type Env struct {
 	UserAgent string
 	IDs       *IDs
 	Slots     Slots
-	Watch     func(Event) // nil: nobody watches
+	Learn     func(Attempt) // told of each attempt as it ends, before anything follows it; nil: nobody
+	Watch     func(Event)   // nil: nobody watches
 	Log       *slog.Logger
 	Step      int // index of the step in the plan
 }
@@ -53,7 +54,10 @@ type Slots interface {
 }
 
 // Denied says why a request was not allowed to leave.
-type Denied struct{ Why string }
+type Denied struct {
+	Why   string
+	Later bool // there is room, but not soon enough for a connection that is open already
+}
 
 // Error gives the why.
 func (d *Denied) Error() string { return d.Why }

@@ -2,6 +2,7 @@ package probes
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -29,29 +30,53 @@ func (x *exchanged) close() {
 	x.conn, x.release = nil, nil
 }
 
+// take puts the next request's part of x in the place of the last one's.
+func (x *exchanged) take(next exchanged) {
+	x.attempt, x.evidence, x.response, x.denied = next.attempt, next.evidence, next.response, next.denied
+}
+
 // fresh makes one exchange on a new connection, and follows redirects where
 // the spec allows it.
-func (c *call) fresh(ctx context.Context, role Role) exchanged {
+func (c *call) fresh(ctx context.Context, role Role) (x exchanged) {
+	x = c.connect(ctx, role)
+	if x.conn == nil {
+		return x
+	}
+	whole := false
+	defer func() {
+		if !whole { // denied, or a bug panics
+			x.close()
+		}
+	}()
+	x.take(c.exchange(ctx, x.conn, role))
+	if x.denied == nil && c.spec.Kind == KindHTTP {
+		c.follow(ctx, &x)
+	}
+	whole = x.denied == nil
+	return x
+}
+
+// connect opens a connection for one request. Without a connection the request
+// was denied, or the attempt says how opening failed.
+func (c *call) connect(ctx context.Context, role Role) (x exchanged) {
 	release, err := c.env.Slots.Dial(ctx, role)
 	if err != nil {
 		return exchanged{denied: err}
 	}
-	conn, opening := wire.Open(ctx, c.options())
-	if conn == nil {
-		release()
-		if ctx.Err() != nil {
-			return exchanged{denied: context.Cause(ctx)}
+	x.release = release
+	defer func() {
+		if x.conn == nil { // it failed, or a bug panics
+			x.close()
 		}
-		return exchanged{attempt: c.attempt(opening, Classify(opening)), evidence: opening}
-	}
-	x := c.exchange(ctx, conn, role)
-	x.conn, x.release = conn, release
-	if x.denied != nil {
-		x.close()
-		return x
-	}
-	if c.spec.Kind == KindHTTP {
-		c.follow(ctx, &x)
+	}()
+	conn, opening := wire.Open(ctx, c.options())
+	switch {
+	case conn != nil:
+		x.conn = conn
+	case ctx.Err() != nil:
+		x.denied = context.Cause(ctx)
+	default:
+		x.attempt, x.evidence = c.attempt(opening, Classify(opening)), opening
 	}
 	return x
 }
@@ -77,6 +102,11 @@ func (c *call) send(ctx context.Context, conn *wire.Conn, role Role, req *http.R
 	case e.Canceled && ctx.Err() != nil:
 		return exchanged{denied: context.Cause(ctx)}
 	}
+	if role == RoleRedirect {
+		// Nothing was idle: a redirect is followed at once, and its attempt is
+		// one on a fresh connection, which an idle_* reason does not suit.
+		e.Held, e.IdleClose = false, nil
+	}
 	x := exchanged{attempt: c.attempt(e, Classify(e)), evidence: e, response: response}
 	x.attempt.SpanID = span
 	if x.attempt.Reason == ReasonOK {
@@ -89,39 +119,45 @@ func (c *call) send(ctx context.Context, conn *wire.Conn, role Role, req *http.R
 // follow goes after redirects, never to another origin and never with
 // credentials. The attempt is then that of the last hop.
 func (c *call) follow(ctx context.Context, x *exchanged) {
-	from := &c.url
+	from := c.spec.URL // without secrets: what a Location leaves out is taken from here
 	for range c.spec.Redirects {
-		if x.attempt.Reason != ReasonRedirected {
+		if x.denied != nil || x.attempt.Reason != ReasonRedirected {
 			return
 		}
-		to, err := from.Parse(x.response.Header.Get("Location"))
-		if err != nil || !sameOrigin(from, to) || to.User != nil {
+		to := c.target(from, x.response.Header.Get("Location"))
+		if to == nil {
 			x.attempt.Detail += ": it leads to another host or port"
 			return
 		}
-		next := c.hop(ctx, x, to)
-		if next.denied != nil {
-			x.attempt.Detail += ": the budget has no room to follow it"
-			return
-		}
-		x.attempt, x.evidence, x.response = next.attempt, next.evidence, next.response
+		x.take(c.hop(ctx, x, to))
 		from = to
 	}
 }
 
-// hop makes the next request of a chain of redirects, on the same connection
-// where it can still be used.
+// hop makes the next request of a chain of redirects: on the same connection
+// where that can still be used and the budget has room at once, else on a new
+// one.
 func (c *call) hop(ctx context.Context, x *exchanged, to *url.URL) exchanged {
-	if x.response.Close {
-		_ = x.conn.Close()
-		conn, opening := wire.Open(ctx, c.options())
-		if conn == nil {
-			return exchanged{attempt: c.attempt(opening, Classify(opening)), evidence: opening}
+	if !x.response.Close {
+		next := c.ask(ctx, x.conn, to)
+		var d *Denied
+		if !errors.As(next.denied, &d) || !d.Later {
+			return next
 		}
-		x.conn = conn
 	}
+	x.close()
+	again := c.connect(ctx, RoleRedirect)
+	if again.conn == nil {
+		return again
+	}
+	x.conn, x.release = again.conn, again.release
+	return c.ask(ctx, x.conn, to)
+}
+
+// ask sends a request that carries no credentials.
+func (c *call) ask(ctx context.Context, conn *wire.Conn, to *url.URL) exchanged {
 	req, span := c.request(to, c.public)
-	return c.send(ctx, x.conn, RoleRedirect, req, span)
+	return c.send(ctx, conn, RoleRedirect, req, span)
 }
 
 // attempt turns evidence into the noun that everybody else sees.
@@ -148,7 +184,7 @@ func (c *call) attempt(e wire.Evidence, reason Reason) Attempt {
 func (a *Attempt) answer(r wire.Response) {
 	a.Status, a.Proto, a.CloseAfter = r.Status, r.Proto, r.Close
 	a.Advertised, a.Via = advertised(r.Header), via(r.Header)
-	if a.Reason == ReasonRateLimited || a.Reason == ReasonUnavailable {
+	if r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable {
 		a.RetryAfter = retryAfter(r.Header, time.Now())
 	}
 }

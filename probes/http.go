@@ -3,43 +3,55 @@ package probes
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
+
+// longestRetryAfter is how long perch's own second try waits because the API
+// asked for it. Beyond it the first attempt stands: a run must end.
+const longestRetryAfter = 30 * time.Second
 
 // RunHTTP makes one exchange on a fresh connection, and perch's own second try
 // where the spec wants one and the reason allows it.
 func RunHTTP(ctx context.Context, s *Spec, env Env) (o Observation) {
-	o = begin(s, env)
-	defer func() { o.Ended = time.Now() }()
-	c, err := newCall(s, env)
-	if err != nil {
+	o = begin(s)
+	env.tell(s, Event{What: EventStarted})
+	defer func() {
+		o.Ended = time.Now()
+		env.tell(s, Event{What: EventDone, Reason: lastReason(o)})
+	}()
+	c := &call{spec: s, env: env}
+	if err := c.prepare(); err != nil {
 		return cutShort(o, CutInternal, err.Error())
 	}
-	tries := max(1, s.Retry.Attempts)
 	role := RoleWarm
-	for n := 1; n <= tries; n++ {
+	for n := 1; ; n++ {
 		x := c.fresh(ctx, role)
 		if x.denied != nil {
+			if n > 1 && o.without("second try", x.denied) {
+				return o
+			}
 			return denied(ctx, o, x.denied)
 		}
 		x.close()
-		o.add(x.attempt, ConnectionFresh)
-		if !triesAgain(x.attempt.Reason) || n == tries {
-			break
+		c.add(&o, x.attempt, ConnectionFresh)
+		if n >= s.Retry.Attempts || !triesAgain(x.attempt) {
+			return o
 		}
 		if !wait(ctx, max(s.Retry.Backoff, x.attempt.RetryAfter)) {
-			break
+			return denied(ctx, o, context.Cause(ctx))
 		}
 		role = RoleAgain
 	}
-	env.tell(s, Event{What: EventDone, Reason: o.Attempts[0].Reason})
-	return o
 }
 
 // triesAgain reports whether a second try on a fresh connection makes sense
 // (judging.md: the rows with an "again ok" cell).
-func triesAgain(r Reason) bool {
-	switch r {
+func triesAgain(a Attempt) bool {
+	if a.RetryAfter > longestRetryAfter {
+		return false
+	}
+	switch a.Reason {
 	case ReasonDNS, ReasonRefused, ReasonConnectTimeout, ReasonConnectFailed, ReasonProxy, ReasonTLS,
 		ReasonEOF, ReasonCrossedClose, ReasonReset, ReasonBlackhole, ReasonNoResponse,
 		ReasonPartialHead, ReasonPartialBody, ReasonBadResponse,
@@ -51,8 +63,7 @@ func triesAgain(r Reason) bool {
 	}
 }
 
-func begin(s *Spec, env Env) Observation {
-	env.tell(s, Event{What: EventStarted})
+func begin(s *Spec) Observation {
 	o := Observation{Target: s.Target, Probe: s.Probe, Kind: s.Kind, Started: time.Now(), Path: Path{TCPEnds: TCPEndsUnknown}}
 	switch s.Via {
 	case ViaMesh:
@@ -64,24 +75,35 @@ func begin(s *Spec, env Env) Observation {
 	return o
 }
 
-// add numbers an attempt and notes the proxies that its answer gave away.
-func (o *Observation) add(a Attempt, c Connection) {
-	a.Number, a.Connection = len(o.Attempts)+1, c
+// add numbers an attempt, notes the proxies that its answer gave away, and
+// tells at once what there is to learn: a Retry-After counts for what follows
+// in this very step.
+func (c *call) add(o *Observation, a Attempt, on Connection) {
+	a.Number, a.Connection = len(o.Attempts)+1, on
 	o.Attempts = append(o.Attempts, a)
+	if c.env.Learn != nil {
+		c.env.Learn(a)
+	}
 	for _, v := range a.Via {
-		if !contains(o.Path.Via, v) {
+		if !slices.Contains(o.Path.Via, v) {
 			o.Path.Via = append(o.Path.Via, v)
 		}
 	}
 }
 
-func contains(list []string, v string) bool {
-	for _, x := range list {
-		if x == v {
-			return true
-		}
+// without notes on the last attempt that the budget refused what would have
+// followed it, and reports whether it was the budget: what was seen stands.
+func (o *Observation) without(what string, err error) bool {
+	var d *Denied
+	if !errors.As(err, &d) || len(o.Attempts) == 0 {
+		return false
 	}
-	return false
+	last := &o.Attempts[len(o.Attempts)-1]
+	if last.Detail != "" {
+		last.Detail += "; "
+	}
+	last.Detail += "no " + what + ": " + d.Why
+	return true
 }
 
 func cutShort(o Observation, why Cut, detail string) Observation {
@@ -93,13 +115,10 @@ func cutShort(o Observation, why Cut, detail string) Observation {
 }
 
 // denied turns a refusal of the budget into a skipped step, the end of the
-// context into a canceled one. A step whose first request was made keeps it.
+// context into a canceled one.
 func denied(ctx context.Context, o Observation, err error) Observation {
 	var d *Denied
 	if errors.As(err, &d) {
-		if len(o.Attempts) > 0 {
-			return o // the second try had no room: what was seen stands
-		}
 		return cutShort(o, CutSkipped, d.Why)
 	}
 	why := "the run was cut short"

@@ -14,32 +14,32 @@ import (
 // goroutine of their own: the hold's keeps the smallest stack there is, so
 // that ten thousand held connections stay cheap.
 type rung struct {
-	call    *call
-	obs     Observation
-	hold    time.Duration
-	conn    *wire.Conn
-	release func()
-	done    func(Observation)
+	call     *call
+	obs      Observation
+	hold     time.Duration
+	conn     *wire.Conn
+	release  func()
+	done     func(Observation)
+	told     bool // the watcher, that it is done
+	reported bool // to done
 }
 
 // StartIdle plays one rung and calls done with its observation, exactly once,
 // from another goroutine. It returns at once.
 func StartIdle(ctx context.Context, s *Spec, hold time.Duration, env Env, done func(Observation)) {
-	r := &rung{hold: hold, done: done}
-	r.obs = begin(s, env)
+	r := &rung{call: &call{spec: s, env: env}, obs: begin(s), hold: hold, done: done}
 	r.obs.Hold, r.obs.Search = hold, s.Search
-	c, err := newCall(s, env)
-	if err != nil {
-		go r.finish(cutShort(r.obs, CutInternal, err.Error()))
-		return
-	}
-	r.call = c
 	go r.warm(ctx)
 }
 
 func (r *rung) warm(ctx context.Context) {
 	defer r.recover()
 	s := r.call.spec
+	r.call.env.tell(s, Event{What: EventStarted, Hold: r.hold})
+	if err := r.call.prepare(); err != nil {
+		r.finish(cutShort(r.obs, CutInternal, err.Error()))
+		return
+	}
 	x := r.call.fresh(ctx, RoleWarm)
 	if x.denied != nil {
 		r.finish(denied(ctx, r.obs, x.denied))
@@ -49,7 +49,7 @@ func (r *rung) warm(ctx context.Context) {
 	if x.attempt.OK() && x.attempt.CloseAfter {
 		x.attempt.Reason, x.attempt.Detail = ReasonNoKeepAlive, "the answer ends its connection: nothing can be held"
 	}
-	r.obs.add(x.attempt, ConnectionFresh)
+	r.call.add(&r.obs, x.attempt, ConnectionFresh)
 	if !x.attempt.OK() {
 		r.finish(r.obs)
 		return
@@ -94,7 +94,7 @@ func (r *rung) reuse(ctx context.Context, held wire.Held) {
 		r.finish(denied(ctx, r.obs, x.denied))
 		return
 	}
-	r.obs.add(x.attempt, ConnectionReused)
+	r.call.add(&r.obs, x.attempt, ConnectionReused)
 	r.obs.Close = closeSeen(x.attempt, x.evidence, r.obs.Close)
 	r.closeHeld() // before the control, so that both never count as open at once
 	if wantsControl(x.attempt.Reason) {
@@ -107,12 +107,16 @@ func (r *rung) reuse(ctx context.Context, held wire.Held) {
 // service are told apart only by a fresh connection at the same moment.
 func (r *rung) control(ctx context.Context) {
 	x := r.call.fresh(ctx, RoleControl)
-	if x.denied != nil {
+	switch {
+	case x.denied == nil:
+	case r.obs.without("control", x.denied):
+		return
+	default:
 		r.obs = denied(ctx, r.obs, x.denied)
 		return
 	}
 	x.close()
-	r.obs.add(x.attempt, ConnectionControl)
+	r.call.add(&r.obs, x.attempt, ConnectionControl)
 }
 
 // wantsControl reports whether a reuse's reason leaves open if the service
@@ -133,9 +137,9 @@ func (r *rung) closeHeld() {
 		_ = r.conn.Close() // what matters was read before; a dead connection's close may fail
 		r.conn = nil
 	}
-	if r.release != nil {
-		r.release()
+	if release := r.release; release != nil {
 		r.release = nil
+		release()
 	}
 }
 
@@ -143,18 +147,25 @@ func (r *rung) closeHeld() {
 func (r *rung) finish(o Observation) {
 	r.closeHeld()
 	o.Ended = time.Now()
-	if r.call != nil {
+	if !r.told {
+		r.told = true // before: a watcher that panics is not asked again
 		r.call.env.tell(r.call.spec, Event{What: EventDone, Hold: r.hold, Reason: lastReason(o)})
 	}
+	r.reported = true
 	r.done(o)
 }
 
 // recover makes a bug in perch an internal observation: one probe's bug never
 // takes the others' results with it.
 func (r *rung) recover() {
-	if p := recover(); p != nil {
-		r.finish(Panicked(r.obs, p))
+	p := recover()
+	if p == nil {
+		return
 	}
+	if r.reported {
+		panic(p) // done's own bug: nobody could be told
+	}
+	r.finish(Panicked(r.obs, p))
 }
 
 // Panicked is the observation of a step that panicked.
@@ -162,9 +173,15 @@ func Panicked(o Observation, p any) Observation {
 	return cutShort(o, CutInternal, fmt.Sprintf("a bug in perch: %v\n%s", p, debug.Stack()))
 }
 
+// lastReason is what a watcher is told of a step that has ended.
 func lastReason(o Observation) Reason {
-	if o.Cut != "" {
-		return map[Cut]Reason{CutCanceled: ReasonCanceled, CutSkipped: ReasonSkipped, CutInternal: ReasonInternal}[o.Cut]
+	switch {
+	case o.Cut == CutCanceled:
+		return ReasonCanceled
+	case o.Cut == CutSkipped:
+		return ReasonSkipped
+	case o.Cut != "" || len(o.Attempts) == 0:
+		return ReasonInternal
 	}
 	if a := o.Attempt(ConnectionReused); a != nil {
 		return a.Reason
@@ -172,7 +189,10 @@ func lastReason(o Observation) Reason {
 	return o.Attempts[len(o.Attempts)-1].Reason
 }
 
+// seenClose takes over a close that the wire saw.
 func seenClose(c *wire.Close) *Close {
-	how := map[string]HowClosed{"fin": HowFIN, "rst": HowRST, "bytes": HowBytes}[c.State]
+	how := map[string]HowClosed{
+		"fin": HowFIN, "rst": HowRST, "bytes": HowBytes, "close_notify": HowCloseNotify, "silent": HowSilent,
+	}[c.State]
 	return &Close{Age: c.Age, At: c.At, How: how, Resolution: c.Resolution, AfterReply: c.Age}
 }

@@ -80,20 +80,18 @@ func tlsVersion(r wire.Response) string {
 }
 
 // retryAfter reads Retry-After as seconds or as a date; 0: none, or nonsense.
+// It is a week at most: no run is that long, and sums of times stay in range.
 func retryAfter(h http.Header, now time.Time) time.Duration {
+	const week = 7 * 24 * time.Hour
 	v := strings.TrimSpace(h.Get("Retry-After"))
-	if v == "" {
-		return 0
-	}
-	if s, err := strconv.ParseFloat(v, 64); err == nil {
-		const week = 7 * 24 * 3600
-		if !(s > 0) || s > week {
-			return 0
+	if s, err := strconv.ParseFloat(v, 64); err == nil && v[0] >= '0' && v[0] <= '9' {
+		if s > week.Seconds() {
+			return week
 		}
 		return time.Duration(s * float64(time.Second))
 	}
 	if at, err := http.ParseTime(v); err == nil && at.After(now) {
-		return at.Sub(now)
+		return min(at.Sub(now), week)
 	}
 	return 0
 }

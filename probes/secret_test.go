@@ -42,7 +42,7 @@ func leaks(text string) bool {
 	lower := strings.ToLower(text)
 	for _, spelled := range []string{
 		hidden, fmt.Sprintf("%x", hidden), fmt.Sprintf("% x", hidden), fmt.Sprintf("%#x", []byte(hidden))[2:],
-		strings.Trim(fmt.Sprint([]byte(hidden)), "[]"), fmt.Sprintf("%U", []rune(hidden))[1:20],
+		strings.Trim(fmt.Sprintf("%d", []byte(hidden)), "[]"), fmt.Sprintf("%U", []rune(hidden))[1:20],
 	} {
 		if strings.Contains(lower, strings.ToLower(spelled)) {
 			return true
