@@ -23,10 +23,11 @@ const (
 	// this target's dials have been seen; longestLead bounds what was seen.
 	firstLead   = 250 * time.Millisecond
 	longestLead = 2 * time.Second
-	// longestGap is how long perch's own second try waits for a gap.
+	// longestGap is how long a request without an open connection (perch's own
+	// second try, a control) waits for a gap, and a reuse that missed its booking.
 	longestGap = 30 * time.Second
-	// longestUnused is how long an open connection waits for its first request:
-	// servers end unused ones, and that would be perch's fault.
+	// longestUnused is how long an open connection waits for a request that it is
+	// not held for: servers end such ones, and that would be perch's fault.
 	longestUnused = time.Second
 	// breakAfter failed fresh exchanges in a row, a target is left alone for
 	// the rest of the run: less, not more.
@@ -44,7 +45,7 @@ type budget struct {
 	recent   []time.Time // the last Allowed() instants at which a request left
 	sent     int
 	daily    int // requests still allowed today
-	promised int // to steps that are running, at most
+	promised int // of them, to steps that are running and have not sent them yet
 	peak     peak
 	waited   time.Duration
 	denied   int
@@ -55,7 +56,7 @@ type budget struct {
 
 func newBudget(t probes.Target, cal *plan.Calendar, daily int, start time.Time) *budget {
 	return &budget{
-		start: start, cal: cal, daily: daily,
+		start: start, cal: cal.Clone(), daily: daily, // cloned: a plan may be played again
 		limiter: rate.NewLimiter(rate.Limit(t.Budget()), cal.Allowed()),
 		open:    make(chan struct{}, t.MaxConnections),
 	}
@@ -73,48 +74,50 @@ func (b *budget) leadLocked() time.Duration {
 	return min(max(firstLead, b.dialled+b.dialled/2), longestLead)
 }
 
-// admit says why a step that may need so many requests cannot start; empty: it
-// can, and its requests are promised to it until it calls done.
-func (b *budget) admit(now time.Time, needs int) string {
+// admit promises a step the requests that it may need, and returns its part of
+// the budget; or says why the step cannot start.
+func (b *budget) admit(now time.Time, s plan.Step) (*slots, string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	needs := needs(s)
 	switch {
 	case now.Before(b.blocked):
-		return fmt.Sprintf("the API asked to be left alone until %s (Retry-After)", b.blocked.UTC().Format(time.RFC3339))
+		return nil, fmt.Sprintf("the API asked to be left alone until %s (Retry-After)", b.blocked.UTC().Format(time.RFC3339))
 	case b.failures >= breakAfter:
-		return fmt.Sprintf("left alone for the rest of this run after %d failed fresh exchanges in a row", b.failures)
+		return nil, fmt.Sprintf("left alone for the rest of this run after %d failed fresh exchanges in a row", b.failures)
 	case b.daily < b.sent+b.promised+needs:
-		return "the daily limit is used up"
+		return nil, "the daily limit is used up"
 	}
 	b.promised += needs
-	return ""
+	return newSlots(b, s, needs), ""
 }
 
-func (b *budget) done(needs int) {
-	b.mu.Lock()
-	b.promised -= needs
-	b.mu.Unlock()
+// needs is how many requests a step is promised: a rung its warm-up, reuse and
+// control. perch's own second tries and redirects take what is left.
+func needs(s plan.Step) int {
+	if s.Spec.Kind == probes.KindIdle {
+		return 3
+	}
+	return 1
 }
 
-// learn takes what an observation says about how welcome further requests are.
-func (b *budget) learn(o probes.Observation) {
+// learn takes what an attempt says about how welcome further requests are.
+func (b *budget) learn(a probes.Attempt) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, a := range o.Attempts {
-		if a.RetryAfter > 0 {
-			if until := a.Started.Add(a.Elapsed + a.RetryAfter); until.After(b.blocked) {
-				b.blocked = until
-			}
+	if a.RetryAfter > 0 {
+		if until := a.Started.Add(a.Elapsed + a.RetryAfter); until.After(b.blocked) {
+			b.blocked = until
 		}
-		if a.Connection == probes.ConnectionReused {
-			continue
-		}
-		b.dialled = max(b.dialled, a.Phases.DNS+a.Phases.Connect+a.Phases.TLS)
-		if a.OK() {
-			b.failures = 0
-		} else if unwell(a.Reason) {
-			b.failures++
-		}
+	}
+	if a.Connection == probes.ConnectionReused {
+		return
+	}
+	b.dialled = max(b.dialled, a.Phases.DNS+a.Phases.Connect+a.Phases.TLS)
+	if a.OK() {
+		b.failures = 0
+	} else if unwell(a.Reason) {
+		b.failures++
 	}
 }
 
@@ -123,85 +126,20 @@ func (b *budget) learn(o probes.Observation) {
 func unwell(r probes.Reason) bool {
 	switch r {
 	case probes.ReasonStatus, probes.ReasonSlow, probes.ReasonExpectation, probes.ReasonRedirected,
-		probes.ReasonNoKeepAlive, probes.ReasonOK, probes.ReasonCanceled, probes.ReasonSkipped, probes.ReasonInternal:
+		probes.ReasonTooLarge, probes.ReasonNoKeepAlive, probes.ReasonOK, probes.ReasonCanceled, probes.ReasonSkipped, probes.ReasonInternal:
 		return false
 	default:
 		return true
 	}
 }
 
-// place is a booking and its instant. The zero place is none.
-type place struct {
-	slot  plan.Slot
-	at    time.Duration
-	early bool // may leave before its instant
-	used  bool
-}
-
-// pass is the last gate: it returns when one request may leave. The booking is
-// moved to the instant at which it really does.
-func (b *budget) pass(ctx context.Context, p *place) error {
-	at, err := b.settle(p)
-	if err != nil {
-		return err
-	}
-	if err := sleep(ctx, time.Until(at)); err != nil {
-		return err
-	}
-	before := time.Now()
-	if err := b.limiter.Wait(ctx); err != nil {
-		return err
-	}
-	b.addWait(time.Since(before))
-	for {
-		more := b.leave()
-		if more <= 0 {
-			return nil
-		}
-		if err := sleep(ctx, more); err != nil {
-			return err
-		}
-	}
-}
-
-// settle says when the request of that booking leaves: at its instant, now, or
-// in the next gap.
-func (b *budget) settle(p *place) (time.Time, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := time.Now()
-	if err := b.refused(now); err != nil {
-		return now, err
-	}
-	p.used = true
-	off := now.Sub(b.start)
-	if p.slot != 0 {
-		if !p.early && off < p.at {
-			return b.start.Add(p.at), nil
-		}
-		near := time.Duration(slackShare * float64(b.cal.Window()))
-		if (off - p.at).Abs() <= near {
-			b.cal.Force(p.slot, plan.At(off))
-			return now, nil
-		}
-		if b.cal.Move(p.slot, plan.At(off)) {
-			return now, nil
-		}
-		b.cal.Release(p.slot)
-	}
-	if err := b.gap(p, off, plan.At(0)); err != nil {
-		return now, err
-	}
-	return b.start.Add(p.at), nil
-}
-
-// refused says why nothing may leave now; nil: it may.
-func (b *budget) refused(now time.Time) error {
+// refused says why nothing of a step may leave now; nil: it may.
+func (b *budget) refused(s *slots) error {
 	why := ""
 	switch {
-	case now.Before(b.blocked):
+	case time.Now().Before(b.blocked):
 		why = "the API asked to be left alone (Retry-After)"
-	case b.sent >= b.daily:
+	case s.promised == 0 && b.sent+b.promised >= b.daily:
 		why = "the daily limit is used up"
 	default:
 		return nil
@@ -210,15 +148,14 @@ func (b *budget) refused(now time.Time) error {
 	return &probes.Denied{Why: why}
 }
 
-// gap books the next gap that the shape fits into, and puts its first booking
-// into p.
-func (b *budget) gap(p *place, off time.Duration, shape ...plan.Booking) error {
-	at := b.cal.Earliest(off, shape...)
-	if at-off > longestGap {
+// gap books the next gap for p, which begins within longest.
+func (b *budget) gap(p *place, off, longest time.Duration) error {
+	at := b.cal.Earliest(off, plan.At(0))
+	if at-off > longest {
 		b.denied++
-		return &probes.Denied{Why: fmt.Sprintf("the budget has no gap within %s", longestGap)}
+		return &probes.Denied{Why: fmt.Sprintf("the budget has no gap within %s", longest), Later: at-off <= longestGap}
 	}
-	slots, ok := b.cal.Book(shift(shape, at)...)
+	slots, ok := b.cal.Book(plan.At(at))
 	if !ok { // cannot be: the lock was held since Earliest
 		return &probes.Denied{Why: "the budget's calendar changed under us"}
 	}
@@ -226,32 +163,32 @@ func (b *budget) gap(p *place, off time.Duration, shape ...plan.Booking) error {
 	return nil
 }
 
-func shift(shape []plan.Booking, by time.Duration) []plan.Booking {
-	out := make([]plan.Booking, len(shape))
-	for i, s := range shape {
-		out[i] = plan.Booking{From: s.From + by, To: s.To + by}
-	}
-	return out
-}
-
-// leave notes that a request leaves now, or says for how long it must wait: no
-// window of W may see more than is allowed, whatever the calendar said.
-func (b *budget) leave() time.Duration {
+// leave notes that a request of that step leaves now, or says for how long it
+// must wait: no window of W may see more than is allowed, whatever the calendar
+// said. What was refused meanwhile stays here.
+func (b *budget) leave(s *slots) (more time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if err := b.refused(s); err != nil {
+		return 0, err
+	}
 	now := time.Now()
 	guard := time.Duration((1 + guardShare) * float64(b.cal.Window()))
 	if len(b.recent) == b.cal.Allowed() {
 		if since := now.Sub(b.recent[0]); since < guard {
 			b.waited += guard - since
-			return guard - since
+			return guard - since, nil
 		}
 		b.recent = b.recent[1:]
 	}
 	b.recent = append(b.recent, now)
 	b.sent++
+	if s.promised > 0 {
+		s.promised--
+		b.promised--
+	}
 	b.peak.add(now)
-	return 0
+	return 0, nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -59,9 +59,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options, yield func(probes.Observa
 	watch := watchLateness(ctx)
 	go r.startAll(ctx, p.Steps)
 	for range p.Steps {
-		obs := <-r.done
-		r.learn(obs)
-		yield(obs)
+		yield(<-r.done)
 	}
 	res := Result{Delays: watch.stop()}
 	if ctx.Err() != nil {
@@ -99,31 +97,21 @@ func (r *run) startAll(ctx context.Context, steps []plan.Step) {
 			r.done <- unstarted(s, probes.CutCanceled, "not started: "+context.Cause(ctx).Error())
 			continue
 		}
-		if why := r.budgets[s.Spec.Target].admit(time.Now(), needs(s)); why != "" {
+		mine, why := r.budgets[s.Spec.Target].admit(time.Now(), s)
+		if why != "" {
 			r.done <- unstarted(s, probes.CutSkipped, why)
 			continue
 		}
-		go r.play(ctx, s)
+		go r.play(ctx, s, mine)
 	}
 }
 
-// needs is how many requests a step may make: a rung its warm-up, reuse and
-// control. perch's own second tries ask again.
-func needs(s plan.Step) int {
-	if s.Spec.Kind == probes.KindIdle {
-		return 3
-	}
-	return 1
-}
-
-func (r *run) play(ctx context.Context, s plan.Step) {
+func (r *run) play(ctx context.Context, s plan.Step, mine *slots) {
 	env := r.env
-	env.Step = s.Index
-	mine := newSlots(r.budgets[s.Spec.Target], s)
-	env.Slots = mine
+	env.Step, env.Slots = s.Index, mine
+	env.Learn = func(a probes.Attempt) { r.learn(mine.budget, a) }
 	report := func(o probes.Observation) {
 		mine.release()
-		mine.budget.done(needs(s))
 		r.report(o)
 	}
 	switch s.Spec.Kind {
@@ -136,13 +124,11 @@ func (r *run) play(ctx context.Context, s plan.Step) {
 	}
 }
 
-// learn lets an observation speak for those that come after it.
-func (r *run) learn(o probes.Observation) {
-	r.budgets[o.Target].learn(o)
-	for _, a := range o.Attempts {
-		if a.Reason == probes.ReasonUnauthorized {
-			r.secrets.forget()
-		}
+// learn lets an attempt speak for those that come after it.
+func (r *run) learn(b *budget, a probes.Attempt) {
+	b.learn(a)
+	if a.Reason == probes.ReasonUnauthorized {
+		r.secrets.forget()
 	}
 }
 

@@ -12,38 +12,17 @@ import (
 // slots is one step's part of its target's budget.
 type slots struct {
 	budget               *budget
+	promised             int // requests that it may still send whatever the others do
 	warm, reuse, control place
-	again                place // the gap for a second try
+	gap                  place // for a second try or a redirect
 	shape                []plan.Booking
 }
 
-func newSlots(b *budget, s plan.Step) *slots {
+func newSlots(b *budget, s plan.Step, promised int) *slots {
 	return &slots{
-		budget: b, warm: place{slot: s.Warm, at: s.Start},
-		reuse: place{slot: s.Reuse}, control: place{slot: s.Control, early: true},
+		budget: b, promised: promised, warm: place{slot: s.Warm, at: s.Start},
+		reuse: place{slot: s.Reuse, held: true}, control: place{slot: s.Control, early: true},
 		shape: plan.Shape(s.Spec, s.Hold),
-	}
-}
-
-// Send waits for the last gate. perch's own second tries and redirects have no
-// booking of the plan's: they use gaps.
-func (s *slots) Send(ctx context.Context, role probes.Role) error {
-	switch role {
-	case probes.RoleWarm:
-		if err := s.catchUp(); err != nil {
-			return err
-		}
-		return s.budget.pass(ctx, &s.warm)
-	case probes.RoleReuse:
-		return s.budget.pass(ctx, &s.reuse)
-	case probes.RoleControl:
-		return s.budget.pass(ctx, &s.control)
-	case probes.RoleAgain:
-		again := s.again
-		s.again = place{}
-		return s.budget.pass(ctx, &again)
-	default:
-		return s.budget.pass(ctx, &place{})
 	}
 }
 
@@ -93,12 +72,14 @@ func (s *slots) HoldUntil(reuse time.Time) bool {
 	return true
 }
 
-// release gives back what the step booked and did not use: what was used
-// stays booked, since it counts in the windows to come.
+// release gives back what the step was promised or had booked, and did not
+// use: what was used stays booked, since it counts in the windows to come.
 func (s *slots) release() {
 	s.budget.mu.Lock()
 	defer s.budget.mu.Unlock()
-	for _, p := range []*place{&s.warm, &s.reuse, &s.control, &s.again} {
+	s.budget.promised -= s.promised
+	s.promised = 0
+	for _, p := range []*place{&s.warm, &s.reuse, &s.control, &s.gap} {
 		if p.slot != 0 && !p.used {
 			s.budget.cal.Release(p.slot)
 		}
@@ -123,36 +104,42 @@ func (s *slots) Together(ctx context.Context) error {
 	return sleep(ctx, at-off)
 }
 
-// Dial waits for one of the target's connections. A second try first waits for
-// its gap, less the time that dialling takes.
+// Dial waits for one of the target's connections. What has no booking first
+// waits for its gap, less the time that dialling takes.
 func (s *slots) Dial(ctx context.Context, role probes.Role) (func(), error) {
-	b := s.budget
-	if role == probes.RoleAgain || (role == probes.RoleControl && s.control.slot == 0) {
-		if err := s.awaitGap(ctx, role); err != nil {
-			return nil, err
-		}
+	if err := s.awaitGap(ctx, role); err != nil {
+		return nil, err
 	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	open := s.budget.open
 	select {
-	case b.open <- struct{}{}:
-		return sync.OnceFunc(func() { <-b.open }), nil
+	case open <- struct{}{}:
+		return sync.OnceFunc(func() { <-open }), nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
+// awaitGap refuses a connection for a request that could not leave.
 func (s *slots) awaitGap(ctx context.Context, role probes.Role) error {
 	b := s.budget
-	p := &s.again
-	if role == probes.RoleControl {
+	b.mu.Lock()
+	err := b.refused(s)
+	var p *place
+	switch {
+	case role == probes.RoleAgain, role == probes.RoleRedirect:
+		p = &s.gap
+	case role == probes.RoleControl && s.control.slot == 0:
 		p = &s.control
 	}
-	b.mu.Lock()
-	err := b.refused(time.Now())
-	lead := b.leadLocked()
-	if err == nil {
-		err = b.gap(p, time.Since(b.start), plan.At(0))
+	if err != nil || p == nil {
+		b.mu.Unlock()
+		return err
 	}
-	wait := time.Until(b.start.Add(p.at - lead))
+	err = b.gap(p, time.Since(b.start), longestGap)
+	wait := time.Until(b.start.Add(p.at - b.leadLocked()))
 	b.mu.Unlock()
 	if err != nil {
 		return err
