@@ -44,7 +44,7 @@ prints the report, the metrics it would expose and the Slack message it would se
 		if err != nil {
 			return own(err)
 		}
-		return playDemo(cmd.Context(), &pass{sys: sys, cfg: cfg, flags: flags, out: outputFlags{format: "text", failOn: "never"}, log: log})
+		return playDemo(cmd.Context(), &pass{sys: sys, cfg: cfg, flags: flags, out: outputFlags{format: "text", failOn: "never"}, log: log, showMetrics: true})
 	}
 	return cmd
 }

@@ -41,7 +41,7 @@ func TestIncidentIsToldOnceAndResolvedOnce(t *testing.T) {
 		{sick, exitFindings, 0}, {sick, exitFindings, 1}, {sick, exitFindings, 1},
 		{well, exitOK, 1}, {well, exitOK, 2}, {well, exitOK, 2},
 	} {
-		write(t, path, step.config)
+		writeFile(t, path, step.config)
 		if r := perch(t.Context(), env, "run", "--config", path, "--all"); r.code != step.code {
 			t.Fatalf("run %d: exit status %d, want %d\n%s%s", i+1, r.code, step.code, r.stdout, r.stderr)
 		}

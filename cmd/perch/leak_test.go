@@ -137,7 +137,7 @@ func gunzip(t *testing.T, path string) string {
 	return string(b)
 }
 
-func write(t *testing.T, path, content string) {
+func writeFile(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)

@@ -6,11 +6,19 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	_ "time/tzdata" // a scratch image has no zone data
 )
 
+// collectAt trades a little CPU, of which a canary has plenty, for memory,
+// which is counted in each Pod: 200 targets took 35 MiB at Go's 100, 32 at 50.
+const collectAt = 50
+
 func main() {
+	if _, set := os.LookupEnv("GOGC"); !set {
+		debug.SetGCPercent(collectAt)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := execute(ctx, system{
 		args: os.Args[1:], stdout: os.Stdout, stderr: os.Stderr,

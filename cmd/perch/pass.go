@@ -26,13 +26,14 @@ type pass struct {
 	out   outputFlags
 	log   *slog.Logger
 
-	store    *state.Store // nil: nothing is remembered
-	doc      state.Document
-	plan     *plan.Plan
-	metrics  *metrics.Metrics
-	problems []probes.Problem
-	notices  string                                          // what would have been sent, where nobody is told
-	text     func(io.Writer, probes.Run, report.Style) error // nil: report.Text
+	store       *state.Store // nil: nothing is remembered
+	doc         state.Document
+	plan        *plan.Plan
+	metrics     *metrics.Metrics
+	problems    []probes.Problem
+	showMetrics bool                                            // print them, as the demo does
+	notices     string                                          // what would have been sent, where nobody is told
+	text        func(io.Writer, probes.Run, report.Style) error // nil: report.Text
 }
 
 func (p *pass) problem(part probes.Part, err error) {
@@ -134,10 +135,7 @@ func (p *pass) probe(ctx context.Context) probes.Run {
 		Started: time.Now(), NotDue: p.plan.NotDue,
 	}
 	run.RunID = runID(run.Started, run.Seed)
-	p.metrics = metrics.New(metrics.Options{
-		Name: p.cfg.Name, Vantage: p.cfg.Vantage, Version: v, GoVersion: runtime.Version(), Revision: rev,
-		Targets: p.cfg.Targets, Destinations: destinations(p.cfg),
-	})
+	p.metrics = p.newMetrics(v, rev)
 	live := p.live()
 	var seen []probes.Observation
 	res := runner.Run(ctx, p.plan, runner.Options{
@@ -165,6 +163,24 @@ func (p *pass) dailyLeft(now time.Time) func(string) int {
 		limits[t.Name] = t.DailyLimit - p.doc.RequestsToday(t.Name, now)
 	}
 	return func(target string) int { return limits[target] }
+}
+
+// newMetrics makes the series of the config's targets where somebody will read
+// them: with 200 targets they are most of a run's memory.
+func (p *pass) newMetrics(version, revision string) *metrics.Metrics {
+	o := metrics.Options{
+		Name: p.cfg.Name, Vantage: p.cfg.Vantage, Version: version, GoVersion: runtime.Version(), Revision: revision,
+		Destinations: destinations(p.cfg),
+	}
+	if p.measures() {
+		o.Targets = p.cfg.Targets
+	}
+	return metrics.New(o)
+}
+
+// measures reports whether anybody will read the metrics.
+func (p *pass) measures() bool {
+	return p.showMetrics || p.cfg.Metrics.Textfile != "" || p.cfg.Metrics.PushURL != ""
 }
 
 // destinations are where notices of this config can go.

@@ -125,6 +125,9 @@ func (p *pass) show(notices []alert.Notice) {
 // Problems of writing are counted by the next run: this one's are out already.
 func (p *pass) record(ctx context.Context, run *probes.Run) {
 	run.Problems = p.problems
+	if !p.measures() {
+		return
+	}
 	p.metrics.Observe(*run)
 	m := p.cfg.Metrics
 	if m.Textfile != "" {
