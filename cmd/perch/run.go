@@ -57,11 +57,14 @@ func runConfig(ctx context.Context, p *pass) error {
 	defer cancel()
 	run := p.probe(runCtx)
 
-	// The sinks get their own time: a run that was cut short is still told.
-	flush, cancelFlush := context.WithTimeout(context.WithoutCancel(ctx), p.flushTime(run))
-	defer cancelFlush()
-	p.alert(flush, &run)
-	p.record(flush, &run)
+	// The sinks get their own time, each a share of it: a run that was cut short
+	// is still told, and one that hangs does not take the others' time.
+	each := flushTime(run) / 2
+	for _, sink := range []func(context.Context, *probes.Run){p.alert, p.record} {
+		flush, done := context.WithTimeout(context.WithoutCancel(ctx), each)
+		sink(flush, &run)
+		done()
+	}
 	p.remember(&run)
 	if err := p.report(run); err != nil {
 		return own(err)
@@ -72,7 +75,7 @@ func runConfig(ctx context.Context, p *pass) error {
 	return nil
 }
 
-func (p *pass) flushTime(run probes.Run) time.Duration {
+func flushTime(run probes.Run) time.Duration {
 	if run.CutShort != "" {
 		return flushWithin
 	}

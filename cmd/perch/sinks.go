@@ -121,8 +121,8 @@ func (p *pass) show(notices []alert.Notice) {
 	p.notices = b.String()
 }
 
-// record hands the run to the metrics and writes them where the config says.
-// Problems of writing are counted by the next run: this one's are out already.
+// record hands the run to the metrics and writes them where the config says:
+// the push first, so that the text file knows if it failed.
 func (p *pass) record(ctx context.Context, run *probes.Run) {
 	run.Problems = p.problems
 	if !p.measures() {
@@ -130,13 +130,14 @@ func (p *pass) record(ctx context.Context, run *probes.Run) {
 	}
 	p.metrics.Observe(*run)
 	m := p.cfg.Metrics
-	if m.Textfile != "" {
-		if err := p.metrics.WriteTextfile(m.Textfile); err != nil {
-			p.problem(probes.PartPush, err)
-		}
-	}
 	if m.PushURL != "" {
 		if err := p.metrics.Push(ctx, m.PushURL, &http.Client{Timeout: 10 * time.Second}); err != nil {
+			p.problem(probes.PartPush, err)
+			p.metrics.Problem(probes.PartPush)
+		}
+	}
+	if m.Textfile != "" {
+		if err := p.metrics.WriteTextfile(m.Textfile); err != nil {
 			p.problem(probes.PartPush, err)
 		}
 	}
