@@ -215,7 +215,7 @@ func FuzzBlocks(f *testing.F) {
 func TestTheWordsAreTotal(t *testing.T) {
 	seen := map[string]probes.Diagnosis{}
 	for _, d := range probes.Diagnoses() {
-		if words := headline(d); words == headline("") || seen[words] != "" {
+		if words := trouble(d); words == trouble("") || seen[words] != "" {
 			t.Errorf("diagnosis %s has no words of its own: %q", d, words)
 		} else {
 			seen[words] = d
@@ -225,7 +225,7 @@ func TestTheWordsAreTotal(t *testing.T) {
 		probes.HypothesisAPIDown, probes.HypothesisPathBlocks, probes.HypothesisOwnPod,
 		probes.HypothesisStalePool, probes.HypothesisRateLimit, probes.HypothesisRetryGap,
 	} {
-		if explanation(id) == string(id) {
+		if id.Words() == string(id) {
 			t.Errorf("hypothesis %s has no words", id)
 		}
 	}

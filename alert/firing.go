@@ -39,7 +39,7 @@ func notice(i Incident, kind Kind, run probes.Run, o Options) Notice {
 	if lead == nil { // cannot be: a run counts as failed by such an outcome
 		lead = &probes.Outcome{Target: i.Target, Family: i.Family}
 	}
-	what := clean(i.Target) + ": " + headline(lead.Diagnosis)
+	what := clean(i.Target) + ": " + trouble(lead.Diagnosis)
 	n := Notice{
 		ID: i.name() + " " + string(kind), Kind: kind, Target: i.Target, Family: i.Family, Diagnosis: lead.Diagnosis, Decided: o.Now,
 		Title:   shorten("FIRING "+what, maxTitle, "…"),
@@ -157,13 +157,13 @@ func hypotheses(o probes.Outcome) []string {
 	for _, h := range o.Hypotheses {
 		switch h.Ruled {
 		case probes.RuledIn:
-			in = append(in, "IN: "+explanation(h.ID)+". "+capital(h.Evidence))
+			in = append(in, "IN: "+h.ID.Words()+". "+capital(h.Evidence))
 		case probes.RuledOut:
-			out = append(out, "OUT: "+explanation(h.ID)+". "+capital(h.Evidence))
+			out = append(out, "OUT: "+h.ID.Words()+". "+capital(h.Evidence))
 		case probes.RuledOpen:
-			open = append(open, explanation(h.ID)+" ("+h.Evidence+")")
+			open = append(open, h.ID.Words()+" ("+h.Evidence+")")
 		default:
-			open = append(open, explanation(h.ID))
+			open = append(open, h.ID.Words())
 		}
 	}
 	lines := append(in, out...)

@@ -14,7 +14,7 @@ func resolvedNotice(i Incident, run probes.Run, o Options) Notice {
 	outcomes := contributed(i.Probes, run)
 	now := look(outcomes, i.Family)
 	changed, how := why(i.Opened, now)
-	what := clean(i.Target) + " (" + headline(i.Opened.Diagnosis) + ")"
+	what := clean(i.Target) + " (" + trouble(i.Opened.Diagnosis) + ")"
 	n := Notice{
 		ID: i.name() + " " + string(KindResolved), Kind: KindResolved, Target: i.Target, Family: i.Family,
 		Diagnosis: i.Opened.Diagnosis, Decided: o.Now,
@@ -71,7 +71,7 @@ func leftOver(i Incident, outcomes []probes.Outcome) []string {
 	}
 	for _, o := range outcomes {
 		if o.Verdict == probes.VerdictDegraded {
-			lines = append(lines, o.ID()+" is degraded ("+headline(o.Diagnosis)+"): "+o.Message)
+			lines = append(lines, o.ID()+" is degraded ("+trouble(o.Diagnosis)+"): "+o.Message)
 		}
 	}
 	return lines

@@ -6,64 +6,12 @@ import (
 	"perch.example/probes"
 )
 
-// headline says a diagnosis as the end of "stock-api: ...".
-func headline(d probes.Diagnosis) string {
-	switch d {
-	case probes.DiagnosisOwnPod:
-		return "perch itself was held up"
-	case probes.DiagnosisUnstable:
-		return "the first try fails, the second works"
-	case probes.DiagnosisUnreachable:
-		return "no connection can be made"
-	case probes.DiagnosisCertificate:
-		return "the certificate is not valid, or not for long"
-	case probes.DiagnosisServiceDown:
-		return "requests on fresh connections fail too"
-	case probes.DiagnosisProxyStale:
-		return "a proxy on the path uses dead connections of its own"
-	case probes.DiagnosisRateLimited:
-		return "the API says that it is called too often"
-	case probes.DiagnosisUnauthorized:
-		return "the API refuses the credentials"
-	case probes.DiagnosisContract:
-		return "the answer is not what is expected"
-	case probes.DiagnosisSlow:
-		return "answers come later than expected"
-	case probes.DiagnosisNoKeepAlive:
-		return "the API ends the connection after each answer"
-	case probes.DiagnosisUndeclaredClose:
-		return "connections are closed for something other than idle time"
-	case probes.DiagnosisEarlyClose:
-		return "idle connections are closed too early"
-	case probes.DiagnosisStaleConnection:
-		return "requests on idle connections fail"
-	case probes.DiagnosisStalled:
-		return "idle connections take the request and never answer"
-	case probes.DiagnosisSilentDrop:
-		return "idle connections die without a sign"
-	case probes.DiagnosisMassClose:
-		return "many connections were closed at once"
+// trouble says a diagnosis, and never nothing.
+func trouble(d probes.Diagnosis) string {
+	if words := d.Words(); words != "" {
+		return words
 	}
 	return "something fails"
-}
-
-// explanation says a hypothesis as people say it in the incident's call.
-func explanation(id probes.HypothesisID) string {
-	switch id {
-	case probes.HypothesisAPIDown:
-		return "the API is down"
-	case probes.HypothesisPathBlocks:
-		return "the network blocks us"
-	case probes.HypothesisOwnPod:
-		return "our own pod is too busy"
-	case probes.HypothesisStalePool:
-		return "the pool kept the connection too long"
-	case probes.HypothesisRateLimit:
-		return "we call too often"
-	case probes.HypothesisRetryGap:
-		return "our retries miss this"
-	}
-	return string(id)
 }
 
 // closing says by what a close was seen.

@@ -96,7 +96,7 @@ func (p *page) fields(label string, texts []string) {
 // title names the finding: the word to search for, and what it means.
 func title(o *probes.Outcome) string {
 	if o.Diagnosis != "" {
-		return string(o.Diagnosis) + ": " + diagnosisWords(o.Diagnosis)
+		return string(o.Diagnosis) + ": " + o.Diagnosis.Words()
 	}
 	return string(o.Reason) + ": " + reasonWords(o.Reason)
 }

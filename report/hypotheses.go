@@ -20,7 +20,7 @@ func (p *page) hypotheses(f finding) {
 	for _, h := range lead.Hypotheses {
 		head := []span{plain(margin), span{inkStrong, label}.padded(labelWidth), rulingWord(h.Ruled).padded(rulingWidth)}
 		label = ""
-		words := span{inkPlain, hypothesisWords(h.ID)}
+		words := span{inkPlain, h.ID.Words()}
 		evidence := h.Evidence + f.otherRulings(h)
 		if p.style.columns()-len(margin)-labelWidth-rulingWidth-wordsWidth >= leastEvidence {
 			p.hang(append(head, words.padded(wordsWidth)), plain(evidence))

@@ -14,7 +14,7 @@ func TestEveryClosedSetHasWords(t *testing.T) {
 		}
 	}
 	for _, d := range probes.Diagnoses() {
-		if diagnosisWords(d) == "" {
+		if d.Words() == "" {
 			t.Errorf("diagnosis %q has no words", d)
 		}
 	}
@@ -24,7 +24,7 @@ func TestEveryClosedSetHasWords(t *testing.T) {
 		}
 	}
 	for _, id := range hypothesisIDs() {
-		if words := hypothesisWords(id); words == string(id) {
+		if words := id.Words(); words == string(id) {
 			t.Errorf("hypothesis %q has no words", id)
 		}
 	}

@@ -1,0 +1,62 @@
+package probes
+
+// Words says a diagnosis as the end of "stock-api: ..."; the same in every
+// sink. Empty for none.
+func (d Diagnosis) Words() string {
+	switch d {
+	case DiagnosisOwnPod:
+		return "perch itself was held up for as long as the failure took"
+	case DiagnosisUnstable:
+		return "the first try fails, the second works"
+	case DiagnosisUnreachable:
+		return "no connection can be made"
+	case DiagnosisCertificate:
+		return "the certificate is not valid, or not for long"
+	case DiagnosisServiceDown:
+		return "requests on fresh connections fail too"
+	case DiagnosisProxyStale:
+		return "a proxy on the path uses dead connections of its own"
+	case DiagnosisRateLimited:
+		return "the API says that it is called too often"
+	case DiagnosisUnauthorized:
+		return "the API refuses the credentials"
+	case DiagnosisContract:
+		return "the answer is not what is expected"
+	case DiagnosisSlow:
+		return "answers come later than expected"
+	case DiagnosisNoKeepAlive:
+		return "the API ends the connection after each answer"
+	case DiagnosisUndeclaredClose:
+		return "connections are closed for something other than idle time"
+	case DiagnosisEarlyClose:
+		return "idle connections are closed too early"
+	case DiagnosisStaleConnection:
+		return "requests on idle connections fail"
+	case DiagnosisStalled:
+		return "idle connections take the request and never answer"
+	case DiagnosisSilentDrop:
+		return "idle connections die without a sign"
+	case DiagnosisMassClose:
+		return "many connections were closed at once, as a reload or deploy does"
+	}
+	return ""
+}
+
+// Words says a hypothesis as people say it in the incident's call.
+func (id HypothesisID) Words() string {
+	switch id {
+	case HypothesisAPIDown:
+		return "the API is down"
+	case HypothesisPathBlocks:
+		return "the network blocks us"
+	case HypothesisOwnPod:
+		return "our own pod is too busy"
+	case HypothesisStalePool:
+		return "the pool kept it too long"
+	case HypothesisRateLimit:
+		return "we call too often"
+	case HypothesisRetryGap:
+		return "our retries miss this"
+	}
+	return string(id)
+}
