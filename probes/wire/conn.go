@@ -13,10 +13,10 @@ import (
 // at a time; only Close may be called beside another call, which it ends.
 type Conn struct {
 	raw     net.Conn
-	tap     *tap
+	tap     tap
 	tls     *tls.Conn // nil: plain
 	kern    kernel    // nil: no kernel evidence
-	opening Evidence
+	opening opening
 
 	opened    time.Time
 	idleSince time.Time // the last answer's last byte, or opened
@@ -31,9 +31,14 @@ type Conn struct {
 }
 
 // Opening returns what Open said of the connection.
-func (c *Conn) Opening() Evidence { return c.opening }
+func (c *Conn) Opening() Evidence {
+	e := c.opening.evidence()
+	e.Phases, e.Elapsed = c.opening.phases, c.opening.elapsed
+	e.TLS, e.Kernel = c.tls != nil, c.kern != nil
+	return e
+}
 
-// Close closes the connection, under TLS with a close_notify. It is safe to
+// Close closes the connection, also under TLS without a word to the peer. It is safe to
 // call more than once, and beside a call that waits: that returns at once.
 func (c *Conn) Close() error {
 	var err error
@@ -49,28 +54,40 @@ func (c *Conn) reader() io.Reader {
 	if c.tls != nil {
 		return c.tls
 	}
-	return c.tap
+	return &c.tap
 }
 
 // long past: a deadline that makes whatever waits return.
 func past() time.Time { return time.Unix(1, 0) }
 
-// cutOn makes the end of ctx wake whatever waits on the connection; the
-// function it returns ends that, and has to be called.
-func cutOn(ctx context.Context, raw net.Conn) (stop func()) {
+// cut makes the end of a context wake whatever waits on a connection.
+type cut struct {
+	raw    net.Conn
+	cancel func() bool
+	woken  sync.WaitGroup
+}
+
+// cutOn arms a cut; stop has to be called, and does nothing on nil.
+func cutOn(ctx context.Context, raw net.Conn) *cut {
 	if ctx.Done() == nil {
-		return func() {}
+		return nil
 	}
-	cut := make(chan struct{})
-	cancel := context.AfterFunc(ctx, func() {
-		// An error means that it is closed, and then nothing waits.
-		_ = raw.SetDeadline(past())
-		close(cut)
-	})
-	return func() {
-		if !cancel() {
-			<-cut // or its deadline would hit the connection's next use
-		}
+	k := &cut{raw: raw}
+	k.woken.Add(1)
+	k.cancel = context.AfterFunc(ctx, k.wake)
+	return k
+}
+
+func (k *cut) wake() {
+	_ = k.raw.SetDeadline(past()) // fails on a closed connection only, and then nothing waits
+	k.woken.Done()
+}
+
+// stop disarms; when it is too late, it waits until the deadline is set, or
+// that would hit the connection's next use.
+func (k *cut) stop() {
+	if k != nil && !k.cancel() {
+		k.woken.Wait()
 	}
 }
 
@@ -85,6 +102,6 @@ func deadline(ctx context.Context, raw net.Conn, at time.Time) {
 
 // acked returns how many bytes beyond the stream offset from the kernel on the
 // other side has acknowledged, at most size.
-func (c *Conn) acked(s Snapshot, from, size int64) int64 {
+func (c *Conn) acked(s *Snapshot, from, size int64) int64 {
 	return min(max(int64(s.BytesAcked)-int64(c.ackBase)-from, 0), size)
 }

@@ -35,7 +35,7 @@ type Evidence struct {
 
 	Kernel  bool      // whether the kernel was asked: without it, the snapshots are nil
 	Before  *Snapshot // just before the write
-	After   *Snapshot // just after it
+	After   *Snapshot // just after it, before anything was read
 	First   *Snapshot // at the event that brought the answer's first byte, the alert or the end
 	Last    *Snapshot // at the end
 	Pushed  bool      // application bytes had come before our write

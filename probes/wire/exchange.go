@@ -42,11 +42,11 @@ func (c *Conn) Exchange(ctx context.Context, r Request) (Response, Evidence) {
 			return Response{}, x.e
 		}
 	}
-	stop := cutOn(ctx, c.raw)
+	cut := cutOn(ctx, c.raw)
 	x.send()
 	response := x.receive()
 	x.observe()
-	stop()
+	cut.stop()
 	x.finish()
 	if x.e.Ending != EndWhole || x.unasked() {
 		return Response{}, x.e
@@ -57,16 +57,12 @@ func (c *Conn) Exchange(ctx context.Context, r Request) (Response, Evidence) {
 // describe fills in what is known before anything is sent.
 func (x *exchange) describe() {
 	c := x.conn
-	x.e = Evidence{
-		RTT: c.opening.RTT, Hello: c.opening.Hello,
-		Local: c.opening.Local, Remote: c.opening.Remote, Tried: c.opening.Tried,
-		TLS: c.tls != nil, LeafNotAfter: c.opening.LeafNotAfter,
-		Held: c.held || c.served > 0, Served: c.served, LeftOver: c.leftOver,
-		Kernel:   c.kern != nil,
-		HoldLate: c.last.Late, HoldKnown: c.last.LateKnown,
-	}
+	x.e = c.opening.evidence()
+	x.e.TLS, x.e.Kernel = c.tls != nil, c.kern != nil
+	x.e.Held, x.e.Served, x.e.LeftOver = c.held || c.served > 0, c.served, c.leftOver
+	x.e.HoldLate, x.e.HoldKnown = c.last.Late, c.last.LateKnown
 	if !x.e.Held {
-		x.e.Phases = c.opening.Phases
+		x.e.Phases = c.opening.phases
 	}
 }
 
@@ -94,7 +90,7 @@ func (x *exchange) encode() error {
 
 // send writes the request and takes the snapshots around the write.
 func (x *exchange) send() {
-	c, t := x.conn, x.conn.tap
+	c, t := x.conn, &x.conn.tap
 	x.from, x.in, x.before = t.out, t.in, t.in
 	now := time.Now()
 	x.until(now)
@@ -107,15 +103,14 @@ func (x *exchange) send() {
 	}
 	t.out += int64(s.n)
 	x.e.Started, x.e.RequestBytes = s.started, int64(s.n)
-	x.e.Before, x.e.After = s.before, s.after
+	x.e.Before = s.before
 	if !s.started.IsZero() {
 		x.until(s.started) // again: this machine may have been busy before the write
 		x.e.Age, x.e.Idle = s.started.Sub(c.opened), s.started.Sub(c.idleSince)
 	}
 	if s.before != nil {
-		s.before.Received = t.in + int64(s.before.Queued)
 		x.before = s.before.Received
-		c.idle.record(*s.before, c.idleSince)
+		c.idle.record(s.before, c.idleSince)
 		x.e.Events = c.idle.events
 		x.e.Pushed = c.tls == nil && s.before.Queued > 0
 	}
@@ -126,7 +121,7 @@ func (x *exchange) send() {
 			x.e.WriteErr = errnoOf(s.err)
 		}
 	}
-	t.watching, t.steps = true, nil
+	t.watching, t.steps, t.after = true, nil, nil
 	t.overdue = func() bool { return x.overdue(time.Now()) }
 }
 

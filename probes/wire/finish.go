@@ -57,11 +57,10 @@ func (x *exchange) ask() {
 		return
 	}
 	last := c.kern.snapshot()
-	last.Received = c.tap.in + int64(last.Queued)
-	x.e.Last = &last
+	x.e.After, x.e.Last = c.tap.after, last
 	for _, s := range []*Snapshot{x.e.After, x.e.Last} {
 		if s != nil {
-			s.Acked = c.acked(*s, x.from, x.e.RequestSize)
+			s.Acked = c.acked(s, x.from, x.e.RequestSize)
 		}
 	}
 	if last.State == 0 {
@@ -126,7 +125,7 @@ func (x *exchange) dated(state string, seen *Close) *Close {
 	since := x.conn.idleSince
 	if x.conn.tls != nil && (state == "bytes" || state == "close_notify") {
 		// The first bytes may have been a ticket: date the record itself.
-		if s, ok := x.conn.idle.covering(x.origin); ok {
+		if s := x.conn.idle.covering(x.origin); s != nil {
 			return s.close(state, since)
 		}
 	}

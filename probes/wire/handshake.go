@@ -21,12 +21,12 @@ func (c *Conn) handshake(ctx context.Context, o Options, e *Evidence) (Failure, 
 	if o.Handshake > 0 {
 		deadline(ctx, c.raw, began.Add(o.Handshake))
 	}
-	stop := cutOn(ctx, c.raw)
-	c.tls = tls.Client(c.tap, config)
+	cut := cutOn(ctx, c.raw)
+	c.tls = tls.Client(&c.tap, config)
 	// Not the caller's ctx: it would start a goroutine, and close the
 	// connection; the deadline ends it as well.
 	err := c.tls.HandshakeContext(context.Background())
-	stop()
+	cut.stop()
 	e.Phases.TLS = time.Since(began)
 	state := c.tls.ConnectionState()
 	if len(state.PeerCertificates) > 0 {

@@ -12,7 +12,6 @@ type idleRecord struct {
 	events []Snapshot
 	bytes  *Close // first bytes
 	end    *Close // first FIN or RST
-	seen   Snapshot
 }
 
 // Hold waits until the instant until without consuming anything, so that what
@@ -29,9 +28,9 @@ func (c *Conn) Hold(ctx context.Context, until time.Time, untilClosed bool) Held
 		return c.last
 	}
 	deadline(ctx, c.raw, until)
-	stop := cutOn(ctx, c.raw)
-	err := c.kern.watch(func(s Snapshot) bool { return c.idleEvent(s) && untilClosed })
-	stop()
+	cut := cutOn(ctx, c.raw)
+	err := c.kern.watch(func(s *Snapshot) bool { return c.idleEvent(s) && untilClosed })
+	cut.stop()
 
 	h := Held{}
 	switch {
@@ -63,8 +62,7 @@ func sleep(ctx context.Context, until time.Time) Held {
 }
 
 // idleEvent records what changed and reports whether it may be a close.
-func (c *Conn) idleEvent(s Snapshot) bool {
-	s.Received = c.tap.in + int64(s.Queued)
+func (c *Conn) idleEvent(s *Snapshot) bool {
 	c.idle.record(s, c.idleSince)
 	if c.tls != nil && c.served == 0 {
 		return s.State != StateEstablished
@@ -74,20 +72,22 @@ func (c *Conn) idleEvent(s Snapshot) bool {
 
 // record keeps s if it shows anything new, and dates the first bytes and the
 // first end. since is when idling began.
-func (r *idleRecord) record(s Snapshot, since time.Time) {
-	floor := r.seen.At
-	if floor.Before(since) {
-		floor = since
-	}
-	quiet := s.quiet() && len(r.events) == 0
-	known := r.seen.State == s.State && r.seen.Received == s.Received
-	r.seen = s
-	if quiet || known && len(r.events) > 0 {
+func (r *idleRecord) record(s *Snapshot, since time.Time) {
+	floor := since
+	if n := len(r.events); n > 0 {
+		last := &r.events[n-1]
+		if last.State == s.State && last.Received == s.Received {
+			return
+		}
+		if last.At.After(floor) {
+			floor = last.At
+		}
+	} else if s.quiet() {
 		return
 	}
 	s.Came = s.cameAt(floor)
 	if len(r.events) < maxSteps {
-		r.events = append(r.events, s)
+		r.events = append(r.events, *s)
 	}
 	if s.Queued > 0 && r.bytes == nil {
 		r.bytes = s.close("bytes", since)
@@ -104,19 +104,19 @@ func (r *idleRecord) record(s Snapshot, since time.Time) {
 // first returns the first event that may be a close: under TLS, where bytes
 // may be a ticket, a FIN or RST counts first.
 func (r *idleRecord) first(tls bool) *Close {
-	if r.bytes != nil && !(tls && r.end != nil) {
+	if r.bytes != nil && (!tls || r.end == nil) {
 		return r.bytes
 	}
 	return r.end
 }
 
-// covering returns when the byte at a stream offset came while idle, and
-// whether that is known.
-func (r *idleRecord) covering(offset int64) (Snapshot, bool) {
-	for _, s := range r.events {
-		if s.Received > offset {
-			return s, true
+// covering returns the first event at which bytes beyond a stream offset had
+// come, or nil.
+func (r *idleRecord) covering(offset int64) *Snapshot {
+	for i := range r.events {
+		if r.events[i].Received > offset {
+			return &r.events[i]
 		}
 	}
-	return Snapshot{}, false
+	return nil
 }

@@ -8,20 +8,19 @@ import "time"
 type kernel interface {
 	// watch calls see at once and after each event, until it returns true, the
 	// read deadline passes or the connection is closed here.
-	watch(see func(Snapshot) bool) error
-	// write sends all of b, asking right before the first write(2) and right
-	// after the last.
+	watch(see func(*Snapshot) bool) error
+	// write sends all of b, asking right before the first write(2).
 	write(b []byte) sent
 	// snapshot asks now.
-	snapshot() Snapshot
+	snapshot() *Snapshot
 }
 
 // sent is how a write went.
 type sent struct {
-	started       time.Time
-	n             int
-	before, after *Snapshot
-	err           error
+	started time.Time
+	n       int
+	before  *Snapshot
+	err     error
 }
 
 // jiffy is the step of the kernel's last_ack_recv and last_data_recv: 4 ms on
@@ -42,7 +41,7 @@ func waited(counter time.Duration) time.Duration {
 // cameAt is when the event that s shows came, if it was looked at late: a FIN
 // carries an acknowledgement, bytes are data; a RST leaves no trace. It is never
 // put before floor, the last moment at which it had not come.
-func (s Snapshot) cameAt(floor time.Time) time.Time {
+func (s *Snapshot) cameAt(floor time.Time) time.Time {
 	at := s.At
 	switch {
 	case s.State == StateCloseWait:
@@ -58,9 +57,9 @@ func (s Snapshot) cameAt(floor time.Time) time.Time {
 
 // close is the event that s shows, as a close under the word state, since idle
 // began.
-func (s Snapshot) close(state string, since time.Time) *Close {
+func (s *Snapshot) close(state string, since time.Time) *Close {
 	return &Close{Age: s.Came.Sub(since), At: s.Came, State: state, Resolution: s.At.Sub(s.Came) + jiffy}
 }
 
 // quiet reports whether nothing has come: no FIN, no RST, no byte.
-func (s Snapshot) quiet() bool { return s.State == StateEstablished && s.Queued == 0 }
+func (s *Snapshot) quiet() bool { return s.State == StateEstablished && s.Queued == 0 }

@@ -10,36 +10,48 @@ import (
 )
 
 // socket is the kernel's view of a TCP socket.
-type socket struct{ raw syscall.RawConn }
+type socket struct {
+	raw  syscall.RawConn
+	read *int64 // how much of the peer's stream has been read
+	base uint64 // the kernel's count of received bytes at the stream's beginning
+}
 
-// kernelOf returns the kernel's view of a connection, or nil where it has none:
-// in-memory connections, other sockets than TCP.
-func kernelOf(c net.Conn) kernel {
+// kernelOf returns the kernel's view of a connection of which nothing has been
+// read yet, and a first look at it. It is nil where the kernel tells too little:
+// in-memory connections, other sockets than TCP, and systems that fill in
+// TCP_INFO by halves (a connection counts its SYN as acknowledged, so 0 is one).
+func kernelOf(c net.Conn, read *int64) (kernel, *Snapshot) {
 	sc, ok := c.(syscall.Conn)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	raw, err := sc.SyscallConn()
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	k := &socket{raw: raw}
-	if k.snapshot().State == 0 {
-		return nil
+	k := &socket{raw: raw, read: read}
+	first := &Snapshot{}
+	err = raw.Control(func(fd uintptr) {
+		if k.ask(int(fd), first) && first.Received > 0 { // a peer that speaks first, or whoever dialed
+			k.base = uint64(first.Received) - uint64(queued(int(fd)))
+		}
+	})
+	if err != nil || first.State == 0 || first.BytesAcked == 0 {
+		return nil, nil
 	}
-	return k
+	return k, first
 }
 
 // watch waits for readability in RawConn.Read with a callback that consumes
 // nothing: a recv with MSG_PEEK, or SO_ERROR, would swallow a pending RST.
-func (k *socket) watch(see func(Snapshot) bool) error {
-	return k.raw.Read(func(fd uintptr) bool { return see(look(int(fd))) })
+func (k *socket) watch(see func(*Snapshot) bool) error {
+	return k.raw.Read(func(fd uintptr) bool { return see(k.look(int(fd))) })
 }
 
-func (k *socket) snapshot() Snapshot {
-	var s Snapshot
+func (k *socket) snapshot() *Snapshot {
+	s := &Snapshot{At: time.Now()}
 	// The error says that the connection is closed here: the snapshot stays unknown.
-	_ = k.raw.Control(func(fd uintptr) { s = look(int(fd)) })
+	_ = k.raw.Control(func(fd uintptr) { s = k.look(int(fd)) })
 	return s
 }
 
@@ -47,8 +59,7 @@ func (k *socket) write(b []byte) sent {
 	var out sent
 	err := k.raw.Write(func(fd uintptr) bool {
 		if out.before == nil {
-			s := look(int(fd))
-			out.before, out.started = &s, time.Now()
+			out.before, out.started = k.look(int(fd)), time.Now()
 		}
 		for out.n < len(b) {
 			n, err := unix.Write(int(fd), b[out.n:])
@@ -63,8 +74,6 @@ func (k *socket) write(b []byte) sent {
 				return true
 			}
 		}
-		s := look(int(fd))
-		out.after = &s
 		return true
 	})
 	if out.err == nil {
@@ -73,19 +82,33 @@ func (k *socket) write(b []byte) sent {
 	return out
 }
 
-// look asks the kernel. The queue is asked first: bytes seen in it have had
-// their acknowledgement counted by the time TCP_INFO is read, never the other
-// way round.
-func look(fd int) Snapshot {
-	s := Snapshot{At: time.Now()}
-	if n, err := unix.IoctlGetInt(fd, unix.TIOCINQ); err == nil {
-		s.Queued = n
+// look asks the kernel. One TCP_INFO counts bytes and acknowledgements at one
+// moment: bytes that it shows have had their acknowledgement counted. Its state
+// is a moment older, so a FIN may be counted as a byte already: what is not
+// quiet is asked again.
+func (k *socket) look(fd int) *Snapshot {
+	s := &Snapshot{At: time.Now()}
+	for range 3 {
+		if !k.ask(fd, s) || s.quiet() {
+			return s
+		}
+		if s.Queued = queued(fd); !s.quiet() {
+			break
+		}
 	}
+	s.Received = *k.read + int64(s.Queued)
+	return s
+}
+
+// ask fills in what TCP_INFO tells.
+func (k *socket) ask(fd int, s *Snapshot) bool {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
-		return s
+		return false
 	}
 	s.State = State(info.State)
+	s.Received = int64(info.Bytes_received - k.base)
+	s.Queued = int(s.Received - *k.read)
 	s.RTT = time.Duration(info.Rtt) * time.Microsecond
 	s.RTO = time.Duration(info.Rto) * time.Microsecond
 	s.BytesAcked = info.Bytes_acked
@@ -94,5 +117,14 @@ func look(fd int) Snapshot {
 	s.TotalRetrans = info.Total_retrans
 	s.LastAckRecv = time.Duration(info.Last_ack_recv) * time.Millisecond
 	s.LastDataRecv = time.Duration(info.Last_data_recv) * time.Millisecond
-	return s
+	return true
+}
+
+// queued returns how many bytes wait to be read; it knows a FIN from a byte.
+func queued(fd int) int {
+	n, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
+	if err != nil {
+		return 0
+	}
+	return n
 }

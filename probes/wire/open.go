@@ -22,7 +22,7 @@ func Open(ctx context.Context, o Options) (*Conn, Evidence) {
 		e.Canceled = ctx.Err() != nil
 		return nil, e
 	}
-	c.opening = e
+	c.opening = openingOf(e)
 	return c, e
 }
 
@@ -35,12 +35,13 @@ func open(ctx context.Context, o Options, e *Evidence) (*Conn, Failure, error) {
 	if err != nil {
 		return nil, failure, err
 	}
-	c := &Conn{raw: raw, kern: kernelOf(raw), opened: time.Now()}
-	c.tap = &tap{Conn: raw, kern: c.kern, records: o.TLS != nil}
+	c := &Conn{raw: raw, opened: time.Now()}
+	var first *Snapshot
+	c.kern, first = kernelOf(raw, &c.tap.in)
+	c.tap.Conn, c.tap.kern, c.tap.records = raw, c.kern, o.TLS != nil
 	e.Local, e.Remote = addrPort(raw.LocalAddr()), addrPort(raw.RemoteAddr())
 	if c.kern != nil {
-		s := c.kern.snapshot()
-		e.Kernel, e.RTT, c.ackBase = true, s.RTT, s.BytesAcked
+		e.Kernel, e.RTT, c.ackBase = true, first.RTT, first.BytesAcked
 	}
 	if o.TLS != nil {
 		if failure, err := c.handshake(ctx, o, e); err != nil {
@@ -164,4 +165,27 @@ func addrPort(a net.Addr) netip.AddrPort {
 		return netip.AddrPort{}
 	}
 	return ap
+}
+
+// opening is what is kept of an opening's evidence for as long as the
+// connection lives: ten thousand of them are held at once.
+type opening struct {
+	phases        Phases
+	elapsed       time.Duration
+	rtt, hello    time.Duration
+	local, remote netip.AddrPort
+	tried         []netip.Addr
+	leafNotAfter  time.Time
+}
+
+func openingOf(e Evidence) opening {
+	return opening{e.Phases, e.Elapsed, e.RTT, e.Hello, e.Local, e.Remote, e.Tried, e.LeafNotAfter}
+}
+
+// evidence returns what each exchange repeats of the opening.
+func (o opening) evidence() Evidence {
+	return Evidence{
+		RTT: o.rtt, Hello: o.hello, Local: o.local, Remote: o.remote,
+		Tried: o.tried, LeafNotAfter: o.leafNotAfter,
+	}
 }

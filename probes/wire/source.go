@@ -51,7 +51,7 @@ func (s *source) Read(p []byte) (int, error) {
 
 // began notes what the first byte of an answer showed.
 func (s *source) began() {
-	x, t := s.x, s.x.conn.tap
+	x, t := s.x, &s.x.conn.tap
 	s.stage, s.first = StageHead, t.lastRead
 	t.watching = false // what comes from here on is counted, no longer looked at
 	x.origin = t.start
@@ -67,13 +67,13 @@ func (x *exchange) note(s *Snapshot) {
 		return
 	}
 	first := *s
-	first.Acked = x.conn.acked(first, x.from, x.e.RequestSize)
+	first.Acked = x.conn.acked(&first, x.from, x.e.RequestSize)
 	x.e.First = &first
 }
 
 // end notes how reading ended.
 func (s *source) end(err error) {
-	x, t := s.x, s.x.conn.tap
+	x, t := s.x, &s.x.conn.tap
 	s.err, s.endedAt = err, time.Now()
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):

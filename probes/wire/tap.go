@@ -35,7 +35,8 @@ type tap struct {
 
 	overdue  func() bool // whether the exchange's own timeout has passed; nil: it has none
 	watching bool        // look before each read: what is to come decides
-	steps    []Snapshot  // what was seen so, each time that something came
+	after    *Snapshot   // the first look of all
+	steps    []*Snapshot // what was seen so, each time that something came
 	ended    Ending      // how the raw connection ended; empty: it has not
 }
 
@@ -143,17 +144,19 @@ func (t *tap) watch() error {
 }
 
 // see reports whether something has come, and remembers it.
-func (t *tap) see(s Snapshot) bool {
+func (t *tap) see(s *Snapshot) bool {
+	if t.after == nil {
+		t.after = s
+	}
 	if s.quiet() {
 		return false
 	}
-	s.Received = t.in + int64(s.Queued)
 	t.remember(s)
 	return true
 }
 
 // remember keeps s if it shows anything new.
-func (t *tap) remember(s Snapshot) {
+func (t *tap) remember(s *Snapshot) {
 	if n := len(t.steps); n > 0 && t.steps[n-1].Received == s.Received && t.steps[n-1].State == s.State {
 		return
 	}
@@ -164,9 +167,9 @@ func (t *tap) remember(s Snapshot) {
 
 // covering returns the first step at which bytes beyond offset had come.
 func (t *tap) covering(offset int64) *Snapshot {
-	for i := range t.steps {
-		if t.steps[i].Received > offset {
-			return &t.steps[i]
+	for _, s := range t.steps {
+		if s.Received > offset {
+			return s
 		}
 	}
 	return nil
@@ -174,9 +177,9 @@ func (t *tap) covering(offset int64) *Snapshot {
 
 // ending returns the first step that shows a FIN or a RST.
 func (t *tap) ending() *Snapshot {
-	for i := range t.steps {
-		if t.steps[i].State != StateEstablished {
-			return &t.steps[i]
+	for _, s := range t.steps {
+		if s.State != StateEstablished {
+			return s
 		}
 	}
 	return nil
