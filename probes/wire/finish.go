@@ -17,7 +17,7 @@ func (x *exchange) finish() {
 		x.e.IdleClose = x.idleClose()
 	}
 
-	c.tap.watching, c.tap.steps, c.tap.overdue = false, nil, nil
+	c.tap.watching, c.tap.after, c.tap.steps, c.tap.overdue = false, nil, nil, nil
 	c.served++
 	c.leftOver = x.e.LeftAfter
 	c.idleSince = x.endAt()
