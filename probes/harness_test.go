@@ -38,13 +38,17 @@ type peer struct {
 	seen    []asked
 	conns   int
 	wrap    func(net.Conn) net.Conn // TLS; nil: plain
+	ended   chan struct{}           // by the test's end
 }
 
 // newPeer serves until the test ends.
 func newPeer(t *testing.T, answers ...string) *peer {
 	t.Helper()
-	p := &peer{network: memnet.New(), answers: answers}
-	t.Cleanup(func() { _ = p.network.Close() })
+	p := &peer{network: memnet.New(), answers: answers, ended: make(chan struct{})}
+	t.Cleanup(func() {
+		close(p.ended)
+		_ = p.network.Close()
+	})
 	go func() {
 		for {
 			c, err := p.network.Accept()
@@ -77,7 +81,11 @@ func (p *peer) serve(c net.Conn, n int) {
 		}
 		_ = req.Body.Close()
 		answer := p.note(asked{req, time.Now(), n})
-		time.Sleep(p.wait)
+		select {
+		case <-time.After(p.wait):
+		case <-p.ended:
+			return
+		}
 		if _, err := io.WriteString(c, answer); err != nil || answer == "" || strings.Contains(answer, "Connection: close") {
 			return
 		}
