@@ -13,7 +13,6 @@ import (
 	"time"
 )
 
-
 func parseTraceparent(t *testing.T, h http.Header) (trace, span string) {
 	t.Helper()
 	form := regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-01$`)
@@ -147,7 +146,9 @@ func TestUnreadableSecrets(t *testing.T) {
 				p, d, w := newPeer(t, answer(200)), &desk{t: t}, &watcher{}
 				env := newEnv(p, d)
 				env.Watch = w.watch
-				env.Secrets = func(s Source) (Secret, error) { return Secret{}, fmt.Errorf("reading %s: %w", s, errors.New("it is empty")) }
+				env.Secrets = func(s Source) (Secret, error) {
+					return Secret{}, fmt.Errorf("reading %s: %w", s, errors.New("it is empty"))
+				}
 				s := newSpec(t, kind, api)
 				change(s)
 				o := playAny(t, t.Context(), s, env)
