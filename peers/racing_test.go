@@ -18,6 +18,7 @@ func TestRacingReuses(t *testing.T) {
 	}
 	for _, name := range []string{"nginx", "haproxy", "go"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			peer := Start(t, name, idleTimeout, false)
 			spec := newSpec(t, probes.KindIdle, peer.URL)
 			spec.Timeouts.Response = 5 * time.Second

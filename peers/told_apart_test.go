@@ -30,6 +30,7 @@ func TestCrossedCloseAndEOFAreToldApart(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		for _, reason := range []probes.Reason{probes.ReasonCrossedClose, probes.ReasonEOF} {
 			t.Run(fmt.Sprintf("%s/tls=%t", reason, secure), func(t *testing.T) {
+				t.Parallel()
 				tellApart(t, reason, secure)
 			})
 		}
