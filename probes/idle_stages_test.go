@@ -109,8 +109,9 @@ func troubleAt(t *testing.T, index int, stage string, what trouble) {
 				return nil
 			}
 			return context.Cause(ctx)
+		default:
+			panic("a bug at " + at)
 		}
-		panic("a bug at " + at)
 	})
 	s := newSpec(t, KindIdle, api)
 	s.Headers = []Field{{Name: "Authorization", From: Source{Env: "T"}}}

@@ -208,3 +208,34 @@ func TestPathIsWhatWasDeclared(t *testing.T) {
 		})
 	}
 }
+
+// How a connection is opened follows from the URL and the declared client.
+func TestConnectionOptions(t *testing.T) {
+	for _, c := range []struct {
+		address, host, port string
+	}{
+		{"http://api.example/v1", "api.example", "80"},
+		{"https://api.example/v1", "api.example", "443"},
+		{"https://api.example:8443", "api.example", "8443"},
+		{"http://[2001:db8::1]", "2001:db8::1", "80"},
+	} {
+		s := newSpec(t, KindHTTP, c.address)
+		s.Timeouts = Timeouts{DNS: 1, Connect: 2, TLS: 3, Response: 4}
+		s.Client = &Client{TCPKeepAlive: 15 * time.Second}
+		made := &call{spec: s, env: newEnv(nil, &desk{t: t})}
+		if err := made.prepare(); err != nil {
+			t.Fatal(err)
+		}
+		o := made.options()
+		if o.Host != c.host || o.Port != c.port || (o.TLS != nil) != (c.port != "80") {
+			t.Errorf("%s: %s %s, TLS %v", c.address, o.Host, o.Port, o.TLS != nil)
+		}
+		if o.DNS != 1 || o.Connect != 2 || o.Handshake != 3 || o.TCPKeepAlive != 15*time.Second {
+			t.Errorf("%s: %+v", c.address, o)
+		}
+		s.Client = nil
+		if o := made.options(); o.TCPKeepAlive != 0 {
+			t.Errorf("%s: TCP keep-alive packets each %s that nobody asked for", c.address, o.TCPKeepAlive)
+		}
+	}
+}
