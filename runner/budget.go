@@ -76,20 +76,31 @@ func (b *budget) leadLocked() time.Duration {
 
 // admit promises a step the requests that it may need, and returns its part of
 // the budget; or says why the step cannot start.
-func (b *budget) admit(now time.Time, s plan.Step) (*slots, string) {
+func (b *budget) admit(s plan.Step) (*slots, string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	needs := needs(s)
-	switch {
-	case now.Before(b.blocked):
-		return nil, fmt.Sprintf("the API asked to be left alone until %s (Retry-After)", b.blocked.UTC().Format(time.RFC3339))
-	case b.failures >= breakAfter:
-		return nil, fmt.Sprintf("left alone for the rest of this run after %d failed fresh exchanges in a row", b.failures)
-	case b.daily < b.sent+b.promised+needs:
-		return nil, "the daily limit is used up"
+	if why := b.leftAlone(); why != "" {
+		return nil, why
+	}
+	if b.daily < b.sent+b.promised+needs {
+		return nil, usedUp
 	}
 	b.promised += needs
 	return newSlots(b, s, needs), ""
+}
+
+const usedUp = "the daily limit is used up"
+
+// leftAlone says why no further step of the target may begin; empty: it may.
+func (b *budget) leftAlone() string {
+	switch {
+	case time.Now().Before(b.blocked):
+		return fmt.Sprintf("the API asked to be left alone until %s (Retry-After)", b.blocked.UTC().Format(time.RFC3339))
+	case b.failures >= breakAfter:
+		return fmt.Sprintf("left alone for the rest of this run after %d failed fresh exchanges in a row", b.failures)
+	}
+	return ""
 }
 
 // needs is how many requests a step is promised: a rung its warm-up, reuse and
@@ -133,15 +144,18 @@ func unwell(r probes.Reason) bool {
 	}
 }
 
-// refused says why nothing of a step may leave now; nil: it may.
+// refused says why nothing of a step may leave now; nil: it may. What has begun
+// goes on although the target seems to be down: only the reuse and the control
+// tell what its connection was worth.
 func (b *budget) refused(s *slots) error {
 	why := ""
-	switch {
-	case time.Now().Before(b.blocked):
-		why = "the API asked to be left alone (Retry-After)"
-	case s.promised == 0 && b.sent+b.promised >= b.daily:
-		why = "the daily limit is used up"
-	default:
+	if !s.begun || time.Now().Before(b.blocked) {
+		why = b.leftAlone()
+	}
+	if s.promised == 0 && b.sent+b.promised >= b.daily {
+		why = usedUp
+	}
+	if why == "" {
 		return nil
 	}
 	b.denied++
@@ -183,6 +197,7 @@ func (b *budget) leave(s *slots) (more time.Duration, err error) {
 	}
 	b.recent = append(b.recent, now)
 	b.sent++
+	s.begun = true
 	if s.promised > 0 {
 		s.promised--
 		b.promised--

@@ -97,7 +97,7 @@ func (r *run) startAll(ctx context.Context, steps []plan.Step) {
 			r.done <- unstarted(s, probes.CutCanceled, "not started: "+context.Cause(ctx).Error())
 			continue
 		}
-		mine, why := r.budgets[s.Spec.Target].admit(time.Now(), s)
+		mine, why := r.budgets[s.Spec.Target].admit(s)
 		if why != "" {
 			r.done <- unstarted(s, probes.CutSkipped, why)
 			continue

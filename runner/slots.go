@@ -13,6 +13,7 @@ import (
 type slots struct {
 	budget               *budget
 	promised             int // requests that it may still send whatever the others do
+	begun                bool // a request left
 	warm, reuse, control place
 	gap                  place // for a second try or a redirect
 	shape                []plan.Booking
