@@ -12,7 +12,7 @@ import (
 // slots is one step's part of its target's budget.
 type slots struct {
 	budget               *budget
-	promised             int // requests that it may still send whatever the others do
+	promised             int  // requests that it may still send whatever the others do
 	begun                bool // a request left
 	warm, reuse, control place
 	gap                  place // for a second try or a redirect
@@ -123,6 +123,24 @@ func (s *slots) Dial(ctx context.Context, role probes.Role) (func(), error) {
 	}
 }
 
+// controlFits reports whether the control can leave about now. Its booking is
+// for a reuse that fails at once; one that ran into its timeout ends long after
+// it, and then the control waits for a gap before it dials, not with an open
+// connection. The lock is held.
+func (s *slots) controlFits() bool {
+	b := s.budget
+	off := time.Since(b.start)
+	if s.control.slot == 0 {
+		return false
+	}
+	if off <= s.control.at || b.cal.Move(s.control.slot, plan.At(off)) {
+		return true
+	}
+	b.cal.Release(s.control.slot)
+	s.control.slot = 0
+	return false
+}
+
 // awaitGap refuses a connection for a request that could not leave.
 func (s *slots) awaitGap(ctx context.Context, role probes.Role) error {
 	b := s.budget
@@ -132,7 +150,7 @@ func (s *slots) awaitGap(ctx context.Context, role probes.Role) error {
 	switch {
 	case role == probes.RoleAgain, role == probes.RoleRedirect:
 		p = &s.gap
-	case role == probes.RoleControl && s.control.slot == 0:
+	case role == probes.RoleControl && !s.controlFits():
 		p = &s.control
 	}
 	if err != nil || p == nil {
