@@ -54,6 +54,7 @@ func newSite(t *testing.T, answer func(n int, h hit, w http.ResponseWriter)) *si
 	t.Cleanup(func() {
 		_ = server.Close()
 		_ = s.network.Close()
+		time.Sleep(time.Minute) // of the bubble: answers that take their time end
 	})
 	return s
 }
@@ -142,7 +143,7 @@ func newTarget(name string, n int, rate float64, all ...probes.Spec) probes.Targ
 func newProbe(kind probes.Kind, holds ...time.Duration) probes.Spec {
 	all, _ := expect.Compile(nil)
 	return probes.Spec{
-		Kind: kind, Method: http.MethodGet, MaxBody: 1 << 20, Expect: all, Holds: holds, Every: time.Hour,
+		Kind: kind, Method: http.MethodGet, MaxBody: 1 << 20, Expect: all, Holds: holds, Every: 2 * time.Hour,
 		Timeouts: probes.Timeouts{DNS: time.Second, Connect: time.Second, TLS: time.Second, Response: 5 * time.Second},
 	}
 }
