@@ -21,6 +21,10 @@ type Run struct {
 	NotDue   []string        // "target/probe" that were not due
 	Problems []Problem       // what perch itself could not do
 	Delays   []time.Duration // perch's own lateness samples during the run, bounded
+
+	// Incidents are the state's open incidents after this run, a sentence each
+	// without its full stop: "stock-api/connection firing since ..., told".
+	Incidents []string
 }
 
 // Verdict is incomplete if the run was cut short, else the worst of fail,
