@@ -65,6 +65,16 @@ func TestHostile(t *testing.T) {
 			p.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: A\r\n\r\n0\r\n")
 			flood(p, "A: b\r\n")
 		}},
+		{"trailers that FIN cuts", probes.ReasonPartialBody, func(p *peer) {
+			p.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nA: b")
+			p.bye()
+		}},
+		{"trailers that stall", probes.ReasonPartialBody, func(p *peer) {
+			p.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nA: b\r\n")
+			p.linger()
+		}},
+		{"status 000", probes.ReasonBadResponse, func(p *peer) { p.say("HTTP/1.1 000 Zero\r\nContent-Length: 0\r\n\r\n"); p.linger() }},
+		{"status +20", probes.ReasonBadResponse, func(p *peer) { p.say("HTTP/1.1 +20 Plus\r\nContent-Length: 0\r\n\r\n"); p.linger() }},
 		{"huge length", probes.ReasonTooLarge, func(p *peer) {
 			p.say(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", int64(1)<<60))
 			flood(p, strings.Repeat("x", 4096))

@@ -68,8 +68,10 @@ func (x *exchange) readHead(br *bufio.Reader) (*http.Response, error) {
 			return nil, err
 		case int64(len(head)) > x.source.limit:
 			return nil, errHeadLimit
+		case resp.StatusCode < 100: // net/http takes 000 and +20 for statuses
+			return nil, errNotHTTP
 		}
-		if resp.StatusCode < 100 || resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
+		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
 			x.source.stage, x.source.head = StageBody, nil
 			return resp, nil
 		}
@@ -151,9 +153,9 @@ func (x *exchange) compressed(resp *http.Response) bool {
 func (x *exchange) failed(err error) {
 	s := &x.source
 	x.e.Stage, x.e.Error = s.stage, err.Error()
-	// A head that was cut reads like a malformed one; a malformed body does not.
-	ended := s.err != nil && !errors.Is(err, errNotHTTP) &&
-		(s.stage != StageBody || errors.Is(err, s.err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
+	// What was cut reads like something malformed: a head, and the trailers after
+	// the last chunk. Reading had only ended if the parser wanted more than came.
+	ended := s.err != nil && !errors.Is(err, errNotHTTP)
 	switch {
 	case errors.Is(err, errHeadLimit):
 		x.e.Ending = EndHeadLimit
