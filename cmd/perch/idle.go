@@ -28,6 +28,7 @@ type idleFlags struct {
 	headers      []string
 	unused       bool
 	tcpKeepAlive time.Duration
+	caFile       string
 	run          runFlags
 }
 
@@ -46,6 +47,7 @@ connections silently shows as the longest hold that worked and the shortest that
 	cmd.Flags().StringArrayVar(&f.headers, "header", nil, "`\"Name: value\"` to send (repeatable); the value is treated as a secret")
 	cmd.Flags().BoolVar(&f.unused, "unused", false, "also hold connections that never carried a request (not supported yet)")
 	cmd.Flags().DurationVar(&f.tcpKeepAlive, "tcp-keep-alive", 0, "send TCP keep-alive packets this often while holding (0: none)")
+	cmd.Flags().StringVar(&f.caFile, "ca-file", "", "trust only the authorities in this PEM `FILE` (default: the system's)")
 	cmd.Flags().Uint64Var(&f.run.seed, "seed", 0, "seed of the trace ids (0: a new one)")
 	cmd.Flags().DurationVar(&f.run.deadline, "deadline", 0, "cut the run short after this long (0: none)")
 	out.bind(cmd)
@@ -61,6 +63,10 @@ connections silently shows as the longest hold that worked and the shortest that
 		if err != nil {
 			return usage(err)
 		}
+		for _, w := range cfg.Warnings {
+			log.Warn("idle", "warning", w)
+		}
+		log.Info("holding connections; the report comes when the last one has ended", "connections", f.connections, "longest", f.longest)
 		return measureIdle(cmd.Context(), &pass{sys: sys, cfg: cfg, flags: f.run, out: out, log: log})
 	}
 	return cmd
@@ -132,8 +138,11 @@ func reasonOf(how probes.HowClosed) probes.Reason {
 // from a source is a secret everywhere.
 func (f idleFlags) config(sys system, raw string) (system, config.Config, error) {
 	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
-		return sys, config.Config{}, fmt.Errorf("idle %q: want a URL such as https://api.example.com/ping", raw)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		return sys, config.Config{}, errors.New("idle: want an http or https URL such as https://api.example.com/ping")
+	case u.User != nil:
+		return sys, config.Config{}, errors.New(`idle: credentials in the URL are not sent; give them as --header "Authorization: ..."`)
 	}
 	if err := f.check(); err != nil {
 		return sys, config.Config{}, err
@@ -166,6 +175,9 @@ func (f idleFlags) config(sys system, raw string) (system, config.Config, error)
 		return sys, cfg, err
 	}
 	cfg.Targets[0].Name = u.Host // what people know it by; a config's names are stricter
+	if err := f.fits(cfg.Targets[0].Budget()); err != nil {
+		return sys, cfg, err
+	}
 	for i := range cfg.Targets[0].Probes {
 		cfg.Targets[0].Probes[i].Target = u.Host
 		cfg.Targets[0].Probes[i].Search = true
@@ -188,6 +200,25 @@ func (f idleFlags) check() error {
 	return nil
 }
 
+// fits refuses a hold so short that its warm-up, reuse and control would break
+// the budget, in the words of this command's flags.
+func (f idleFlags) fits(budget float64) error {
+	if shortest := shortestHold(budget); f.longest < shortest {
+		return fmt.Errorf("--max %s: at --rate %s a hold takes at least %s, so that its warm-up, reuse and control keep the budget; a longer --max, or --rate 4/s and more, would do", f.longest, f.rate, shortest)
+	}
+	return nil
+}
+
+// shortestHold keeps a warm-up out of the window of its reuse and control; a
+// budget of 4 requests a window has room for all three anyhow.
+func shortestHold(budget float64) time.Duration {
+	c := plan.NewCalendar(budget)
+	if c.Allowed() >= 4 {
+		return 0
+	}
+	return c.Window() + c.Window()/2
+}
+
 func (f idleFlags) document(u *url.URL, headers []any) map[string]any {
 	target := map[string]any{
 		"name": "path", "url": u.Scheme + "://" + u.Host, "rate_limit": f.rate, "share": "100%",
@@ -195,8 +226,11 @@ func (f idleFlags) document(u *url.URL, headers []any) map[string]any {
 		"probes": []any{map[string]any{
 			"name": "idle", "kind": "idle", "path": pathOf(u), "holds": []string{f.longest.String()},
 			// Whatever it answers: only the connection is looked at.
-			"expect": []string{"status < 500"}, "every": (2*f.longest + time.Hour).String(),
+			"expect": []string{"status < 500 && status != 429"}, "every": (2*f.longest + time.Hour).String(),
 		}},
+	}
+	if f.caFile != "" {
+		target["tls"] = map[string]any{"ca_file": f.caFile}
 	}
 	if f.tcpKeepAlive > 0 {
 		target["client"] = map[string]any{"kind": "go-net-http", "tcp_keep_alive": f.tcpKeepAlive.String()}
@@ -208,8 +242,7 @@ func (f idleFlags) document(u *url.URL, headers []any) map[string]any {
 // each further connection: what dies silently lies between two of them. None is
 // so short that its warm-up, reuse and control would not fit into the budget.
 func (f idleFlags) holds(budget float64) []time.Duration {
-	window := plan.NewCalendar(budget).Window()
-	shortest := max(window+window/5, f.longest/81)
+	shortest := max(shortestHold(budget), f.longest/81)
 	if f.longest <= shortest || f.connections == 1 {
 		return []time.Duration{f.longest} // the plan says so if even this does not fit
 	}

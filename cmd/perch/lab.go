@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -12,7 +14,7 @@ import (
 )
 
 func newLab(sys system) *cobra.Command {
-	var listen string
+	var listen, caDir string
 	var options lab.Options
 	cmd := &cobra.Command{
 		Use: "lab [SCENARIO...]", Short: "Run the misbehaving server alone, for trying perch or any HTTP client on it",
@@ -20,6 +22,8 @@ func newLab(sys system) *cobra.Command {
 interrupted. It listens on loopback unless --listen says otherwise.`,
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "`ADDRESS` of the first scenario; each further one takes the next port (port 0: any free ones)")
+	cmd.Flags().BoolVar(&options.TLS, "tls", false, "serve over TLS what is not always so")
+	cmd.Flags().StringVar(&caDir, "ca-dir", "", "write the authority of each TLS scenario to `DIR`/SCENARIO/ca.pem, for perch idle --ca-file")
 	cmd.Flags().DurationVar(&options.IdleTimeout, "idle-timeout", 0, "when an idle connection is ended (0: the scenario's own, mostly 1s)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -39,12 +43,35 @@ interrupted. It listens on loopback unless --listen says otherwise.`,
 				return own(err)
 			}
 			defer func() { _ = server.Close() }() // the process ends
-			fmt.Fprintf(sys.stdout, "%-24s %s\n", name, server.URL())
+			fmt.Fprintf(sys.stdout, "%-24s %s%s\n", name, server.URL(), labNote(server))
+			if err := writeAuthority(server, caDir, name); err != nil {
+				return own(err)
+			}
 		}
 		<-cmd.Context().Done()
 		return nil
 	}
 	return cmd
+}
+
+// labNote says what a client needs to know beside the URL.
+func labNote(server *lab.Server) string {
+	if r := server.Resolver(); r != "" {
+		return "  (name server " + r + ")"
+	}
+	return ""
+}
+
+func writeAuthority(server *lab.Server, dir, name string) error {
+	if dir == "" || server.CA() == nil {
+		return nil
+	}
+	dir = filepath.Join(dir, name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("writing the lab's authority: %w", err)
+	}
+	_, err := server.WriteCA(dir)
+	return err
 }
 
 func known(names []string) error {

@@ -32,9 +32,14 @@ holds connections idle past the expected keep-alive, reuses them, and says what 
 and whether the application's retries would have saved it.
 
 Start with: perch demo`,
-		SilenceUsage: true, SilenceErrors: true,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceUsage: true, SilenceErrors: true, SuggestionsMinimumDistance: 2,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return cmd.Help()
+		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return fromEnv(cmd.Flags(), sys.env)
 		},
@@ -42,7 +47,7 @@ Start with: perch demo`,
 	root.SetOut(sys.stdout)
 	root.SetErr(sys.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w (perch %s --help lists the flags)", err, cmd.Name())
+		return fmt.Errorf("%w (%s --help lists the flags)", err, cmd.CommandPath())
 	})
 	root.PersistentFlags().String("log-level", "info", "debug, info, warn or error: what is logged to stderr")
 	root.PersistentFlags().String("log-format", "text", "text or json")
@@ -50,6 +55,23 @@ Start with: perch demo`,
 		newDemo(sys), newRun(sys), newPlan(sys), newIdle(sys), newLab(sys), newSchema(sys), newVersion(sys),
 	)
 	return root
+}
+
+// unknownCommand says what was perhaps meant.
+func unknownCommand(root *cobra.Command, name string) error {
+	near := root.SuggestionsFor(name)
+	if len(near) == 0 {
+		return fmt.Errorf("unknown command %q (perch --help lists them)", name)
+	}
+	return fmt.Errorf("unknown command %q; did you mean %s?", name, strings.Join(near, " or "))
+}
+
+// noArgs refuses arguments, and says where a config belongs.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes no arguments, got %q; a config goes behind --config", cmd.CommandPath(), args[0])
+	}
+	return nil
 }
 
 // fromEnv gives each flag that the command line left alone the value of

@@ -19,7 +19,7 @@ func newRun(sys system) *cobra.Command {
 	var flags runFlags
 	var out outputFlags
 	cmd := &cobra.Command{
-		Use: "run", Short: "One pass over the config: probe what is due, record, alert, report", Args: cobra.NoArgs,
+		Use: "run", Short: "One pass over the config: probe what is due, record, alert, report", Args: noArgs,
 		Long: `One pass over the config: the CronJob's command. Probes what is due, writes metrics, alerts, prints the
 report and exits: 0 nothing found, 1 something at or above --fail-on, 2 the command line or the config is
 wrong, 3 the run was cut short, 4 perch could not do its own part.`,
