@@ -25,25 +25,35 @@ func watchLateness(ctx context.Context) *lateness {
 }
 
 func (l *lateness) watch(ctx context.Context) {
-	ring := make([]time.Duration, 0, 64)
+	var late ring
 	timer := time.NewTimer(lateEvery)
 	defer timer.Stop()
-	for n := 0; ; n++ {
+	for {
 		due := time.Now().Add(lateEvery)
 		timer.Reset(lateEvery)
 		select {
 		case <-ctx.Done():
-			l.samples <- ring
+			l.samples <- late.samples
 			return
 		case <-timer.C:
 		}
-		late := max(0, time.Since(due))
-		if len(ring) < lateSamples {
-			ring = append(ring, late)
-		} else {
-			ring[n%lateSamples] = late
-		}
+		late.add(max(0, time.Since(due)))
 	}
+}
+
+// ring keeps the newest samples. The zero value is empty.
+type ring struct {
+	samples []time.Duration
+	n       int
+}
+
+func (r *ring) add(d time.Duration) {
+	if len(r.samples) < lateSamples {
+		r.samples = append(r.samples, d)
+	} else {
+		r.samples[r.n%lateSamples] = d
+	}
+	r.n++
 }
 
 func (l *lateness) stop() []time.Duration {
