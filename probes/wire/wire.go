@@ -55,7 +55,7 @@ type Response struct {
 type Close struct {
 	Age        time.Duration // since the last byte of the last answer
 	At         time.Time
-	State      string        // "fin", "rst", "bytes"; under TLS "bytes" is ciphertext until the reuse decrypts it
+	State      string        // "fin", "rst", "bytes"; under TLS "bytes" is ciphertext until the reuse decrypts it. The evidence of the reuse also says "close_notify", and "silent" where TCP keep-alive gave up
 	Resolution time.Duration // how exactly Age is known
 }
 
