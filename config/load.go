@@ -9,9 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -181,23 +179,6 @@ func (c *checker) parse(f File) (tree, bool) {
 		return tree{}, false
 	}
 	return tree{f.Name, got.(map[string]any)}, true
-}
-
-// syntax turns the YAML reader's error into a mistake with its line.
-func (c *checker) syntax(at place, data []byte, err error) {
-	what := strings.TrimPrefix(err.Error(), "yaml: ")
-	if m := regexp.MustCompile(`^line (\d+): `).FindStringSubmatch(what); m != nil {
-		at.line, _ = strconv.Atoi(m[1])
-		what = strings.TrimPrefix(what, m[0])
-	}
-	if anchor := regexp.MustCompile(`^unknown anchor '([^']*)'`).FindStringSubmatch(what); anchor != nil {
-		// The reader knows no line, and quotes what may be a password.
-		before, _, _ := bytes.Cut(data, []byte("*"+anchor[1]))
-		at.line = 1 + bytes.Count(before, []byte("\n"))
-		c.wrong(at, "an alias (*...) has no anchor", "put text that begins with * in quotes")
-		return
-	}
-	c.wrong(at, "is no YAML: "+what, "")
 }
 
 // join puts files together: targets are joined, any other setting is given in

@@ -99,7 +99,7 @@ const durationPattern = `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`
 func duration(least, most time.Duration) value {
 	want := fmt.Sprintf("a duration from %s to %s", spoken(least), spoken(most))
 	return value{
-		want: want, tags: []string{tagText}, unit: "s",
+		want: want, tags: []string{tagText},
 		schema: map[string]any{"type": "string", "pattern": durationPattern},
 		parse: func(s string) (any, *trouble) {
 			d, t := parseDuration(s)
@@ -114,7 +114,16 @@ func duration(least, most time.Duration) value {
 			}
 			return d, nil
 		},
+	}.numbered(durationUnits)
+}
+
+// durationUnits: most clients count in milliseconds, most proxies in seconds,
+// and a large number is likelier to be the former.
+func durationUnits(bare string) []string {
+	if n, ok := number(bare); ok && n >= 100 {
+		return []string{bare + "ms", bare + "s"}
 	}
+	return []string{bare + "s", bare + "ms"}
 }
 
 func parseDuration(s string) (time.Duration, *trouble) {
@@ -124,8 +133,6 @@ func parseDuration(s string) (time.Duration, *trouble) {
 		return 0, &trouble{"is negative", ""}
 	case err != nil && strings.HasSuffix(s, "d") && plain(strings.TrimSuffix(s, "d")):
 		return 0, &trouble{"has no unit that perch knows", "write days in hours: 24h"}
-	case err != nil && plain(s):
-		return 0, &trouble{"has no unit", "write " + s + "s"}
 	case err != nil, s == "0", s[0] < '0', s[0] > '9': // ParseDuration takes "0", "+1s" and ".5s"
 		return 0, &trouble{"", "a duration such as 300ms, 30s, 5m or 1h30m"}
 	}
@@ -189,56 +196,64 @@ const maxRate = 10_000 // a second: far above what a canary may need
 func rate() value {
 	const want = "a rate such as 20/s, 100/m or 1000/h, above 0 and at most 10000/s"
 	return value{
-		want: want, tags: []string{tagText}, unit: "/s",
+		want: want, tags: []string{tagText},
 		schema: map[string]any{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)?/(s|m|h)$`},
 		parse: func(s string) (any, *trouble) {
 			amount, unit, _ := strings.Cut(s, "/")
 			n, ok := number(amount)
 			per := map[string]float64{"s": 1, "m": 60, "h": 3600}[unit]
 			switch {
-			case ok && unit == "":
-				return nil, &trouble{"has no unit", "write " + s + "/s"}
 			case !ok || per == 0 || n <= 0 || n/per > maxRate || n/per < 1.0/86400:
 				return nil, &trouble{"", want}
 			}
 			return n / per, nil
 		},
-	}
+	}.numbered(func(bare string) []string { return []string{bare + "/s"} })
 }
 
 // percent is a share; its value is the fraction.
 func percent() value {
 	const want = "a share above 0% and at most 100%, such as 5%"
 	return value{
-		want: want, tags: []string{tagText}, unit: "%",
+		want: want, tags: []string{tagText},
 		schema: map[string]any{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)?%$`},
 		parse: func(s string) (any, *trouble) {
 			amount, marked := strings.CutSuffix(s, "%")
 			n, ok := number(amount)
 			switch {
-			case ok && !marked:
-				return nil, &trouble{"has no unit", "write " + s + "%"}
-			case !ok || n < 0.001 || n > 100:
+			case !ok || !marked || n < 0.001 || n > 100:
 				return nil, &trouble{"", want}
 			}
 			return n / 100, nil
 		},
+	}.numbered(percentUnits)
+}
+
+// percentUnits: a number below 1 is likelier to be a fraction; 1 may be all or
+// little, and the little comes first.
+func percentUnits(bare string) []string {
+	n, ok := number(bare)
+	if !ok || n > 1 {
+		return []string{bare + "%"}
 	}
+	fraction := strconv.FormatFloat(math.Round(n*1e7)/1e5, 'f', -1, 64) + "%"
+	if n < 1 {
+		return []string{fraction, bare + "%"}
+	}
+	return []string{bare + "%", fraction}
 }
 
 // size is a number of bytes.
 func size(least, most int64) value {
 	want := "a size such as 512KiB or 1MiB, at most " + strconv.FormatInt(most>>20, 10) + "MiB"
 	return value{
-		want: want, tags: []string{tagText}, unit: "B",
+		want: want, tags: []string{tagText},
 		schema: map[string]any{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)?(B|KiB|MiB)$`},
 		parse: func(s string) (any, *trouble) {
 			amount := s[:len(s)-len(strings.TrimLeft(s, "0123456789."))]
 			n, ok := number(amount)
 			factor := map[string]float64{"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[s[len(amount):]]
 			switch {
-			case ok && amount == s:
-				return nil, &trouble{"has no unit", "write " + s + "B"}
 			case !ok || factor == 0:
 				return nil, &trouble{"", want}
 			case n*factor < float64(least) || n*factor > float64(most):
@@ -246,5 +261,5 @@ func size(least, most int64) value {
 			}
 			return int64(n * factor), nil
 		},
-	}
+	}.numbered(func(bare string) []string { return []string{bare + "B"} })
 }

@@ -23,7 +23,7 @@ type value struct {
 
 	// A scalar.
 	tags   []string                          // the YAML tags that it may carry
-	unit   string                            // what a bare number lacks: "s", "/s", "%"; empty: nothing
+	units  func(number string) []string      // a bare number with its unit, as it was probably meant; nil: needs none
 	words  []string                          // words beside (or instead of) the other form
 	parse  func(text string) (any, *trouble) // its value
 	schema map[string]any                    // its JSON Schema
@@ -118,13 +118,43 @@ func literalOrSource() map[string]any {
 	}}
 }
 
-// takes reports whether a scalar's text would be right.
-func (v *value) takes(text string) bool {
-	if v.unit == "" {
-		return false
+// withUnit says how a bare number is written with the unit that it lacks; empty
+// when none makes it right. What the number was copied from is not known (2000
+// is 2 s in Java, 2000 s elsewhere), so that a second reading is told as well.
+func (v *value) withUnit(number string) string {
+	if v.units == nil || !plain(number) {
+		return ""
 	}
-	_, t := v.parse(text)
-	return t == nil
+	var right []string
+	for _, written := range v.units(number) {
+		if _, t := v.parse(written); t == nil {
+			right = append(right, written)
+		}
+	}
+	switch len(right) {
+	case 0:
+		return ""
+	case 1:
+		return "write " + right[0]
+	}
+	return "write " + right[0] + ", or " + right[1] + " if that is meant"
+}
+
+// numbered makes a bare number's text a mistake that says which unit it lacks.
+func (v value) numbered(units func(string) []string) value {
+	inner := v.parse
+	v.units = units
+	v.parse = func(s string) (any, *trouble) {
+		if !plain(s) {
+			return inner(s)
+		}
+		bare := value{units: units, parse: inner}
+		if fix := bare.withUnit(s); fix != "" {
+			return nil, &trouble{"has no unit", fix}
+		}
+		return nil, &trouble{"", v.want}
+	}
+	return v
 }
 
 // like is what a mapping looks like, for messages.

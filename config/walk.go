@@ -140,6 +140,10 @@ func (c *checker) mapping(n *yaml.Node, v *value, at place) (any, bool) {
 		sub := at.key(clip(key.Value), key.Line)
 		f, ok := v.field(key.Value)
 		if !ok {
+			if n.Style&yaml.FlowStyle != 0 && child.ShortTag() == tagNull && child.Value == "" {
+				c.wrong(sub, fmt.Sprintf("unknown key %q", clip(key.Value)), "inside {...} a comma ends a value: put one that holds a comma in quotes")
+				continue
+			}
 			c.unknown(sub, key.Value, v)
 			continue
 		}
@@ -249,9 +253,9 @@ func (c *checker) wrongTag(n *yaml.Node, v *value, at place, tag string) {
 		c.wrong(at, shown+" is "+kindOf(n)+", not text", "put it in quotes")
 	case (numeric || tag == tagBool) && nearest(n.Value, v.words) != "":
 		c.wrong(at, "got "+shown, fmt.Sprintf("did you mean %q?", nearest(n.Value, v.words)))
-	case numeric && v.takes(n.Value+v.unit):
-		c.wrong(at, shown+" has no unit", "write "+n.Value+v.unit)
-	case v.unit == "" && len(v.words) == 0 && slices.Contains(v.tags, tagText):
+	case numeric && v.withUnit(n.Value) != "":
+		c.wrong(at, shown+" has no unit", v.withUnit(n.Value))
+	case v.units == nil && len(v.words) == 0 && slices.Contains(v.tags, tagText):
 		c.wrong(at, shown+" is "+kindOf(n)+", not text", "put it in quotes")
 	case tag == tagText && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
 		c.wrong(at, shown+" is text", "want "+v.want+", without quotes")
