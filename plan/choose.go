@@ -27,6 +27,7 @@ func choose(c config.Config, o Options, refusal *Refusal) []*desk {
 	for i := range c.Targets {
 		t := &c.Targets[i]
 		d := &desk{target: t, cal: NewCalendar(t.Budget())}
+		d.recall(o.Sent[t.Name])
 		for k := range t.Probes {
 			s := &t.Probes[k]
 			if len(o.Only) > 0 && !slices.ContainsFunc(patterns, func(p string) bool { return matches(p, t.Name, s.ID()) }) {

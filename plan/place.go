@@ -24,6 +24,13 @@ type desk struct {
 	steps  []Step
 }
 
+// recall books what earlier runs sent, before this one's start.
+func (d *desk) recall(sent Sent) {
+	for range min(sent.Requests, d.cal.Allowed()) {
+		d.cal.Force(0, At(-sent.Ago))
+	}
+}
+
 // place gives every due step its start: rungs longest first (the shorter ones
 // then end under the longest), each at the earliest start at which its bookings
 // and its connections fit, a probe's own rungs apart; single exchanges go into

@@ -21,9 +21,17 @@ import (
 type Options struct {
 	Seed      uint64
 	Deadline  time.Duration           // of the whole run; 0: none
+	Sent      map[string]Sent         // what earlier runs sent to a target; none: nothing that still counts
 	Only      []string                // patterns of targets or target/probe; empty: all
 	Due       func(probes.Spec) bool  // nil: everything is due
 	DailyUsed func(target string) int // requests already sent today; nil: none
+}
+
+// Sent is what earlier runs sent to a target within one window of its budget.
+// All of it counts as if it had left with the last request.
+type Sent struct {
+	Requests int
+	Ago      time.Duration // since the last request; never negative
 }
 
 // Plan is what a run will do. All times are since the run's start.
@@ -63,8 +71,23 @@ type Step struct {
 // runner to go on with; nil when the plan has no step for that target.
 func (p *Plan) Calendar(target string) *Calendar { return p.calendars[target] }
 
-// New makes the plan. Its error is a *Refusal, with every problem in it.
+// New makes the plan. Its error is a *Refusal, with every problem in it. What
+// earlier runs sent moves steps; it is no reason to refuse what fits by itself.
 func New(c config.Config, o Options) (*Plan, error) {
+	alone := o
+	alone.Sent = nil
+	p, refusal := draft(c, alone)
+	if len(refusal.Problems) > 0 {
+		return nil, refusal
+	}
+	if len(o.Sent) > 0 {
+		p, _ = draft(c, o)
+	}
+	return p, nil
+}
+
+// draft places everything and collects what is wrong with it.
+func draft(c config.Config, o Options) (*Plan, *Refusal) {
 	refusal := &Refusal{}
 	p := &Plan{Name: c.Name, Seed: o.Seed, MaxSeries: c.Metrics.MaxSeries, calendars: map[string]*Calendar{}}
 	desks := choose(c, o, refusal)
@@ -83,10 +106,7 @@ func New(c config.Config, o Options) (*Plan, error) {
 	p.PeakOpen = open.max()
 	p.sortSteps()
 	p.checkTimes(desks, o.Deadline, refusal)
-	if len(refusal.Problems) > 0 {
-		return nil, refusal
-	}
-	return p, nil
+	return p, refusal
 }
 
 // describe takes over what is known before anything is placed.

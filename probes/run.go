@@ -69,6 +69,10 @@ type BudgetUse struct {
 	PeakPerSecond  float64
 	Waited         time.Duration // at the last gate; it should be 0
 	Denied         int           // requests that were not sent because the budget was used up
+
+	Last       time.Time // when the last request left; zero: none did
+	InWindow   int       // requests within the budget's window before Last, Last included
+	LeaveAlone time.Time // until when the API asked to be left alone (Retry-After); zero: it did not
 }
 
 // Problem is something that perch itself could not do.

@@ -187,7 +187,7 @@ func (b *budget) leave(s *slots) (more time.Duration, err error) {
 		return 0, err
 	}
 	now := time.Now()
-	guard := time.Duration((1 + guardShare) * float64(b.cal.Window()))
+	guard := b.guard()
 	if len(b.recent) == b.cal.Allowed() {
 		if since := now.Sub(b.recent[0]); since < guard {
 			b.waited += guard - since
@@ -235,10 +235,24 @@ func (b *budget) addWait(d time.Duration) {
 func (b *budget) use(t probes.Target) probes.BudgetUse {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return probes.BudgetUse{
+	use := probes.BudgetUse{
 		Target: t.Name, LimitPerSecond: t.Budget(), Requests: b.sent,
-		PeakPerSecond: b.peak.perSecond(), Waited: b.waited, Denied: b.denied,
+		PeakPerSecond: b.peak.perSecond(), Waited: b.waited, Denied: b.denied, LeaveAlone: b.blocked,
 	}
+	if n := len(b.recent); n > 0 {
+		use.Last = b.recent[n-1]
+	}
+	for _, at := range b.recent {
+		if use.Last.Sub(at) < b.guard() {
+			use.InWindow++
+		}
+	}
+	return use
+}
+
+// guard is how far the last gate looks back.
+func (b *budget) guard() time.Duration {
+	return time.Duration((1 + guardShare) * float64(b.cal.Window()))
 }
 
 // peak finds the largest number of requests in any one second.

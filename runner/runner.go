@@ -15,16 +15,17 @@ import (
 
 // Options is what a run needs from outside.
 type Options struct {
-	Targets   []probes.Target
-	Seed      uint64
-	UserAgent string
-	Secrets   probes.ReadSecret
-	ReadFile  func(string) ([]byte, error)
-	Daily     func(target string) int // requests still allowed today; nil: each target's daily_limit
-	Dial      wire.DialFunc           // nil: the real network
-	Resolve   wire.ResolveFunc        // nil: the system's resolver
-	Watch     func(probes.Event)      // nil: nobody watches
-	Log       *slog.Logger
+	Targets    []probes.Target
+	Seed       uint64
+	UserAgent  string
+	Secrets    probes.ReadSecret
+	ReadFile   func(string) ([]byte, error)
+	Daily      func(target string) int // requests still allowed today; nil: each target's daily_limit
+	LeaveAlone map[string]time.Time    // until when a target asked to be left alone (Retry-After)
+	Dial       wire.DialFunc           // nil: the real network
+	Resolve    wire.ResolveFunc        // nil: the system's resolver
+	Watch      func(probes.Event)      // nil: nobody watches
+	Log        *slog.Logger
 }
 
 // Result is what a pass leaves beside its observations.
@@ -54,6 +55,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options, yield func(probes.Observa
 		}
 		if cal := p.Calendar(t.Name); cal != nil {
 			r.budgets[t.Name] = newBudget(t, cal, daily, r.start)
+			r.budgets[t.Name].blocked = o.LeaveAlone[t.Name]
 		}
 	}
 	watch := watchLateness(ctx)

@@ -113,7 +113,7 @@ func (d Document) check() error {
 			return fmt.Errorf("checking: %q is not the day of %q", have.Day, target)
 		}
 	}
-	return nil
+	return d.checkBudget()
 }
 
 // readUpTo reads all of r, and fails when that is more than limit bytes.

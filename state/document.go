@@ -24,6 +24,11 @@ type Document struct {
 	// EarlyCloses holds, per "target/probe", for each rung (by its hold) that
 	// was closed too early in the last run, the idle age of that close.
 	EarlyCloses map[string]map[time.Duration]time.Duration `json:"early_closes,omitempty"`
+	// Sent holds, per target, what left to it last: it counts in the next run's
+	// first windows of the budget.
+	Sent map[string]Sent `json:"sent,omitempty"`
+	// LeaveAlone holds, per target, until when it asked to be left alone.
+	LeaveAlone map[string]time.Time `json:"leave_alone,omitempty"`
 	// Sections belong to whoever wrote them ("alert"); here they are only bytes.
 	Sections map[string]json.RawMessage `json:"sections,omitempty"`
 }
@@ -123,6 +128,8 @@ func (d *Document) Prune(known []string, now time.Time) {
 	}
 	maps.DeleteFunc(d.Due, func(id string, _ time.Time) bool { return !keep[id] })
 	maps.DeleteFunc(d.EarlyCloses, func(id string, _ map[time.Duration]time.Duration) bool { return !keep[id] })
+
+	d.pruneBudget(now)
 
 	// A run over midnight has counted tomorrow's already; what lies further ahead
 	// was counted by a wrong clock and would limit for as long as that was wrong.

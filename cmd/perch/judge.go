@@ -37,20 +37,6 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 	}
 }
 
-// count keeps the day's requests, and drops what the config no longer names.
-func (p *pass) count(run probes.Run) {
-	for _, b := range run.Budget {
-		p.doc.AddRequests(b.Target, run.Started, b.Requests)
-	}
-	var known []string
-	for _, t := range p.cfg.Targets {
-		for _, s := range t.Probes {
-			known = append(known, s.ID())
-		}
-	}
-	p.doc.Prune(known, run.Finished)
-}
-
 // note keeps for the next run what this one saw of a probe. A step that did
 // not run whole leaves what was known.
 func (p *pass) note(s probes.Spec, observed []probes.Observation, early map[time.Duration]time.Duration) {

@@ -102,7 +102,7 @@ func (p *pass) makePlan() error {
 	var err error
 	p.plan, err = plan.New(p.cfg, plan.Options{
 		Seed: p.flags.seed, Deadline: p.flags.deadline, Only: p.flags.only,
-		Due: p.due(now), // what the day's limit still allows is the runner's: it skips
+		Due: p.due(now), Sent: p.sentBefore(now), // what the day's limit still allows is the runner's: it skips
 	})
 	if err != nil {
 		return usage(err)
@@ -136,12 +136,13 @@ func (p *pass) probe(ctx context.Context) probes.Run {
 	}
 	run.RunID = runID(run.Started, run.Seed)
 	p.metrics = p.newMetrics(v, rev)
+	p.reserve(run.Started)
 	live := p.live()
 	var seen []probes.Observation
 	res := runner.Run(ctx, p.plan, runner.Options{
 		Targets: p.cfg.Targets, Seed: p.flags.seed, UserAgent: userAgent(v, p.cfg.Vantage),
 		Secrets: p.secrets(), ReadFile: p.sys.readFile, Watch: live.watch, Log: p.log,
-		Daily: p.dailyLeft(run.Started),
+		Daily: p.dailyLeft(run.Started), LeaveAlone: p.doc.LeaveAlone,
 	}, func(o probes.Observation) { seen = append(seen, o) })
 	live.stop()
 	run.Finished, run.CutShort, run.Budget, run.Delays = time.Now(), res.CutShort, res.Budget, res.Delays
@@ -155,14 +156,6 @@ func userAgent(version, vantage string) string {
 		return "perch/" + version
 	}
 	return "perch/" + version + " (" + vantage + ")"
-}
-
-func (p *pass) dailyLeft(now time.Time) func(string) int {
-	limits := map[string]int{}
-	for _, t := range p.cfg.Targets {
-		limits[t.Name] = t.DailyLimit - p.doc.RequestsToday(t.Name, now)
-	}
-	return func(target string) int { return limits[target] }
 }
 
 // newMetrics makes the series of the config's targets where somebody will read

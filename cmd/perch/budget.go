@@ -1,0 +1,63 @@
+package main
+
+import (
+	"time"
+
+	"perch.example/plan"
+	"perch.example/probes"
+)
+
+// What the budget must know of earlier runs, and keep for later ones.
+
+func (p *pass) dailyLeft(now time.Time) func(string) int {
+	limits := map[string]int{}
+	for _, t := range p.cfg.Targets {
+		limits[t.Name] = t.DailyLimit - p.doc.RequestsToday(t.Name, now)
+	}
+	return func(target string) int { return limits[target] }
+}
+
+// sentBefore is what earlier runs sent that may still count in a window.
+func (p *pass) sentBefore(now time.Time) map[string]plan.Sent {
+	sent := map[string]plan.Sent{}
+	for _, t := range p.cfg.Targets {
+		// A time to come is that of a run that was killed, or of another clock.
+		have := p.doc.Sent[t.Name]
+		ago := max(0, now.Sub(have.At))
+		if have.Requests > 0 && ago < 2*plan.NewCalendar(t.Budget()).Window() {
+			sent[t.Name] = plan.Sent{Requests: have.Requests, Ago: ago}
+		}
+	}
+	return sent
+}
+
+// reserve keeps, before the first request leaves, that all of the run's may
+// have left: a run that is killed must not give its requests back.
+func (p *pass) reserve(now time.Time) {
+	if p.store == nil {
+		return
+	}
+	most, left := map[string]int{}, p.dailyLeft(now)
+	for _, t := range p.plan.Targets {
+		most[t.Target] = min(t.MaxRequests, max(0, left(t.Target)))
+	}
+	if err := p.store.Save(p.doc.Reserved(most, now, now.Add(p.plan.LongestWall))); err != nil {
+		p.problem(probes.PartState, err)
+	}
+}
+
+// count keeps what the run sent, and drops what the config no longer names.
+func (p *pass) count(run probes.Run) {
+	for _, b := range run.Budget {
+		p.doc.AddRequests(b.Target, run.Started, b.Requests)
+		p.doc.SetSent(b.Target, b.InWindow, b.Last)
+		p.doc.SetLeaveAlone(b.Target, b.LeaveAlone)
+	}
+	var known []string
+	for _, t := range p.cfg.Targets {
+		for _, s := range t.Probes {
+			known = append(known, s.ID())
+		}
+	}
+	p.doc.Prune(known, run.Finished)
+}

@@ -1,0 +1,72 @@
+package state
+
+import (
+	"fmt"
+	"maps"
+	"time"
+)
+
+// longestMemory is how long a budget's window may be: what left before that
+// says nothing any more. It also bounds a Retry-After that a wrong clock noted.
+const longestMemory = 366 * 24 * time.Hour
+
+// Sent is what left to a target within one window of its budget.
+type Sent struct {
+	Requests int       `json:"requests"`
+	At       time.Time `json:"at"` // of the last of them
+}
+
+// SetSent remembers what a run sent to a target last. A run that sent nothing
+// leaves what is known.
+func (d *Document) SetSent(target string, requests int, at time.Time) {
+	if requests <= 0 {
+		return
+	}
+	if d.Sent == nil {
+		d.Sent = map[string]Sent{}
+	}
+	d.Sent[target] = Sent{requests, at.UTC()}
+}
+
+// SetLeaveAlone remembers until when a target asked to be left alone. The zero
+// time leaves what is known.
+func (d *Document) SetLeaveAlone(target string, until time.Time) {
+	if until.IsZero() {
+		return
+	}
+	if d.LeaveAlone == nil {
+		d.LeaveAlone = map[string]time.Time{}
+	}
+	d.LeaveAlone[target] = until.UTC()
+}
+
+// Reserved returns the document as it has to stand in the file while a run is
+// under way: as if each target had been sent all that the run may send, until
+// the instant last. Should perch be killed, the next run keeps its limits too
+// strictly, never too loosely. d itself stays as it is.
+func (d Document) Reserved(most map[string]int, now, last time.Time) Document {
+	d.Daily, d.Sent = maps.Clone(d.Daily), maps.Clone(d.Sent)
+	for target, n := range most {
+		d.AddRequests(target, now, n)
+		d.SetSent(target, n, last)
+	}
+	return d
+}
+
+// checkBudget refuses values that would quietly switch a limit off.
+func (d Document) checkBudget() error {
+	for target, have := range d.Sent {
+		if have.Requests < 0 {
+			return fmt.Errorf("checking: %d requests to %q", have.Requests, target)
+		}
+	}
+	return nil
+}
+
+// pruneBudget forgets what no limit looks back to.
+func (d *Document) pruneBudget(now time.Time) {
+	maps.DeleteFunc(d.Sent, func(_ string, have Sent) bool { return now.Sub(have.At) > longestMemory })
+	maps.DeleteFunc(d.LeaveAlone, func(_ string, until time.Time) bool {
+		return !until.After(now) || until.Sub(now) > longestMemory
+	})
+}
