@@ -32,8 +32,12 @@ func (c chart) bar(o *probes.Outcome) string {
 		signs[at] = signEnd
 	case reused == nil || reused.OK():
 	case reused.Reason == probes.ReasonBlackhole:
-		// Nobody saw it die. A shorter rung that worked is the last sign of life.
-		if c.survived < end {
+		// Nobody saw it die. A shorter rung that worked is the last sign of
+		// life; where none did, there is none.
+		switch {
+		case c.survived == 0:
+			fill(signs, 0, last, signWhere)
+		case c.survived < end:
 			fill(signs, c.position(c.survived)+1, last, signWhere)
 		}
 		signs[last] = signEnd

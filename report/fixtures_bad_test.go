@@ -130,7 +130,48 @@ func withProblems() probes.Run {
 		{Part: probes.PartPush, Text: "pushing to the Pushgateway: status 503, want 200"},
 		{Part: probes.PartNotices, Text: "sending to Slack: no answer in 5 s; it will be sent again in the next run"},
 	}
-	run.Delays = []time.Duration{ms, 84 * ms, 2 * ms}
+	run.Delays = []time.Duration{ms, 84 * ms, 2 * ms} // nothing failed: not said
+	return run
+}
+
+// nothingDue is a run between the probes' times.
+func nothingDue() probes.Run {
+	run := baseRun(100 * ms)
+	run.NotDue = []string{"stock-api/calendar", "stock-api/calendar-idle"}
+	return run
+}
+
+// noKeepAlive is an API that ends each connection.
+func noKeepAlive() probes.Run {
+	run := baseRun(300 * ms)
+	for _, hold := range []time.Duration{30 * time.Second, 61 * time.Second} {
+		o := rungOK(hold)
+		o.Verdict, o.Reason, o.Diagnosis, o.Family = probes.VerdictSkipped, probes.ReasonNoKeepAlive, probes.DiagnosisNoKeepAlive, probes.FamilyConnection
+		o.Message = "the answer ends its connection, so nothing can be held idle"
+		o.Attempts = []probes.Attempt{warm()}
+		o.Attempts[0].Reason, o.Attempts[0].CloseAfter = probes.ReasonNoKeepAlive, true
+		run.Outcomes = append(run.Outcomes, o)
+	}
+	run.Budget = []probes.BudgetUse{{Target: "stock-api", LimitPerSecond: 0.5, Requests: 2, PeakPerSecond: 1}}
+	return run
+}
+
+// undeclared closes each connection right after its answer, without saying so;
+// the last rung was not tried.
+func undeclared() probes.Run {
+	run := baseRun(2900 * ms)
+	for _, hold := range []time.Duration{500 * ms, 1500 * ms} {
+		o := closedRung(hold, 700*us)
+		o.Verdict, o.Diagnosis, o.Hypotheses = probes.VerdictDegraded, probes.DiagnosisUndeclaredClose, nil
+		o.Advice = []string{"Limit how often a connection is used, and tell the API's owner: the answers do not say that they end it."}
+		run.Outcomes = append(run.Outcomes, o)
+	}
+	skipped := rungOK(2500 * ms)
+	skipped.Verdict, skipped.Reason, skipped.Family, skipped.Attempts = probes.VerdictSkipped, probes.ReasonSkipped, probes.FamilyOwn, nil
+	skipped.Message = "not judged: it was not tried (the budget has no gap within 10 s)"
+	run.Outcomes = append(run.Outcomes, skipped)
+	run.Idle = []probes.IdleResult{{Target: "stock-api", Probe: "calendar-idle", Died: 500 * ms, Measured: 700 * us, How: probes.HowFIN}}
+	run.Budget = []probes.BudgetUse{{Target: "stock-api", LimitPerSecond: 1, Requests: 6, PeakPerSecond: 2, Denied: 1}}
 	return run
 }
 
@@ -166,15 +207,17 @@ func mixed() probes.Run {
 	run.Outcomes = []probes.Outcome{
 		bad("calendar", "size(json.days) == 2: got 1"), old, bad("stores", "json.stores[0].name: no such key"), retried,
 	}
+	run.Delays = []time.Duration{ms, 235 * ms}
+	run.Incidents = []string{"stock-api/contract firing since 2026-03-01 23:50 UTC, told"}
 	return run
 }
 
 // search is what `perch idle` hands over: three connections, each held to its
 // first close.
 func search() (probes.Run, []probes.ClientOutcome) {
-	run := baseRun(3400 * ms)
+	run := baseRun(1400 * ms)
 	run.Name, run.Vantage = "idle", ""
-	for i, closed := range []time.Duration{3000 * ms, 3001 * ms, 2998 * ms} {
+	for i, closed := range []time.Duration{1000 * ms, 1001 * ms, 998 * ms} {
 		o := closedRung(closed, closed)
 		o.Target, o.Probe, o.Verdict, o.Search = "api-partner-example", "idle", probes.VerdictPass, true
 		o.Hold = []time.Duration{40 * time.Second, 2 * time.Minute, 6 * time.Minute}[i]
@@ -182,17 +225,19 @@ func search() (probes.Run, []probes.ClientOutcome) {
 		run.Outcomes = append(run.Outcomes, o)
 	}
 	run.Idle = []probes.IdleResult{{
-		Target: "api-partner-example", Probe: "idle", Died: 2998 * ms, Measured: 3000 * ms, Advertised: 2 * time.Second, How: probes.HowFIN,
+		Target: "api-partner-example", Probe: "idle", Died: 998 * ms, Measured: 1000 * ms, Advertised: 5 * time.Second, How: probes.HowFIN,
 	}}
-	run.Budget = []probes.BudgetUse{{Target: "api-partner-example", LimitPerSecond: 1, Requests: 9, PeakPerSecond: 1}}
-	open := &probes.Band{From: 2890 * ms, Open: true}
-	return run, []probes.ClientOutcome{
-		{Kind: "apache-httpclient-4.5"},
-		{Kind: "go-net-http"},
-		{Kind: "node-http", Band: open, Experiences: "emits ECONNRESET: socket hang up"},
-		{Kind: "python-requests", Band: open, Experiences: "raises requests.exceptions.ConnectionError: ('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))"},
-		{Kind: "unheard-of", Band: open},
+	run.Budget = []probes.BudgetUse{{Target: "api-partner-example", LimitPerSecond: 1, Requests: 9, PeakPerSecond: 2}}
+	band := &probes.Band{From: time.Second, To: 2 * time.Second}
+	const resends = "writes to the dead connection, then silently sends again on a new one"
+	clients := []probes.ClientOutcome{
+		{Kind: "apache-httpclient-4.5", Band: band, Experiences: resends},
+		{Kind: "apache-httpclient-5.2", Band: band, Experiences: resends},
 	}
+	for _, kind := range []string{"okhttp", "jdk-httpclient", "node-http", "requests", "httpx", "libcurl", "go-net-http"} {
+		clients = append(clients, probes.ClientOutcome{Kind: kind})
+	}
+	return run, clients
 }
 
 // survivedSearch is `perch idle` on a path that closed nothing.

@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +19,9 @@ func Headline(run probes.Run) string {
 		text += "cut short, " + run.CutShort + "; "
 	}
 	text += tally(run)
+	if len(run.Outcomes) == 0 && len(run.NotDue) > 0 {
+		text += ": " + strings.Join(run.NotDue, ", ") + " (`--all` runs them all the same)"
+	}
 	if bad := worst(run); len(bad) > 0 {
 		text += ": " + listed(bad)
 	}
@@ -26,12 +31,19 @@ func Headline(run probes.Run) string {
 // tally counts probes by their worst outcome.
 func tally(run probes.Run) string {
 	counts := map[probes.Verdict]int{}
-	total := 0
+	total, unheld := 0, 0
 	for _, t := range targets(run) {
 		for _, v := range t.probes {
-			counts[v.worst]++
 			total++
+			if v.nothingHeld() {
+				unheld++
+				continue
+			}
+			counts[v.worst]++
 		}
+	}
+	if total == 0 && len(run.NotDue) > 0 {
+		return "nothing was due"
 	}
 	if total == 0 {
 		return "no probe ran"
@@ -41,18 +53,19 @@ func tally(run probes.Run) string {
 	}
 	text := ""
 	for _, c := range []struct {
-		v     probes.Verdict
+		n     int
 		words string
 	}{
-		{probes.VerdictFail, "failed"}, {probes.VerdictIncomplete, "incomplete"}, {probes.VerdictDegraded, "degraded"},
-		{probes.VerdictPass, "passed"}, {probes.VerdictSkipped, "skipped"},
+		{counts[probes.VerdictFail], "failed"}, {counts[probes.VerdictIncomplete], "incomplete"},
+		{counts[probes.VerdictDegraded], "degraded"}, {counts[probes.VerdictPass], "passed"},
+		{counts[probes.VerdictSkipped], "skipped"}, {unheld, "held nothing (the API ends each connection)"},
 	} {
-		switch n := counts[c.v]; {
-		case n == 0:
+		switch {
+		case c.n == 0:
 		case text == "":
-			text = fmt.Sprintf("%d of %s %s", n, counted(total, "probe"), c.words)
+			text = fmt.Sprintf("%d of %s %s", c.n, counted(total, "probe"), c.words)
 		default:
-			text += fmt.Sprintf(", %d %s", n, c.words)
+			text += fmt.Sprintf(", %d %s", c.n, c.words)
 		}
 	}
 	return text
@@ -99,10 +112,13 @@ func (p *page) footer(run probes.Run) {
 		p.field("Cut short", span{inkOdd, run.CutShort + ". What had not ended is not judged."})
 	}
 	if len(run.NotDue) > 0 {
-		p.field("Not due", plain(strings.Join(run.NotDue, ", ")))
+		p.field("Not due", plain(strings.Join(run.NotDue, ", ")+" (`--all` runs them all the same)"))
 	}
 	p.budget(run.Budget)
-	p.delays(run.Delays)
+	p.delays(run)
+	for _, incident := range run.Incidents {
+		p.field("Incident", span{inkBad, incident})
+	}
 	for _, problem := range run.Problems {
 		p.field("Problem", span{inkBad, "perch could not do its own part (" + string(problem.Part) + "): " + problem.Text})
 	}
@@ -132,34 +148,45 @@ func (p *page) budget(uses []probes.BudgetUse) {
 
 func budgetUse(u probes.BudgetUse) string {
 	text := u.Target + ": " + counted(u.Requests, "request")
-	if u.Requests > 0 {
-		text += fmt.Sprintf(", peak %s/s", rate(u.PeakPerSecond))
+	if u.Requests > 1 && u.PeakPerSecond > 0 {
+		text += fmt.Sprintf(", at most %s in a second", decimal(u.PeakPerSecond, 2))
 	}
 	if u.LimitPerSecond > 0 {
-		text += fmt.Sprintf("; perch may send %s/s", rate(u.LimitPerSecond))
+		text += "; " + allowance(u.LimitPerSecond)
 	}
 	if u.Waited > 0 {
 		text += "; waited " + latency(u.Waited) + " for it"
 	}
-	if u.Denied > 0 {
-		text += fmt.Sprintf("; %d not sent, it was used up", u.Denied)
+	switch {
+	case u.Denied == 1:
+		text += "; 1 request was not sent"
+	case u.Denied > 1:
+		text += fmt.Sprintf("; %d requests were not sent", u.Denied)
 	}
 	return text
 }
 
-func rate(f float64) string { return decimal(f, 2) }
+// allowance says a budget as it is enforced: so many requests in any window of
+// max(1 s, 2/rate). Where it is 1/s, two requests in one second are within it.
+func allowance(perSecond float64) string {
+	const rounding = 1e-9
+	window := max(1, 2/perSecond)
+	allowed := math.Floor(perSecond*window + rounding)
+	return fmt.Sprintf("its budget of %s/s allows %s in any %s s", decimal(perSecond, 3), decimal(allowed, 0), decimal(window, 1))
+}
 
-// delays warns when perch itself was held up: then no latency of this run is
-// to be trusted below that size.
-func (p *page) delays(samples []time.Duration) {
-	const worthSaying = 20 * time.Millisecond
-	var longest time.Duration
-	for _, d := range samples {
-		longest = max(longest, d)
+// delays warns when perch itself was held up for long enough to be mistaken
+// for a failure. It is the largest lateness of the whole run: what happened
+// during one failure stands beside that failure.
+func (p *page) delays(run probes.Run) {
+	const worthSaying = 50 * time.Millisecond
+	notPass := slices.ContainsFunc(run.Outcomes, func(o probes.Outcome) bool { return rank(o.Verdict) > rank(probes.VerdictPass) })
+	if len(run.Delays) == 0 || !notPass {
+		return
 	}
-	if longest >= worthSaying {
-		p.field("Own delay", span{inkWarn, "perch itself was held up for " + latency(longest) +
-			": its times are not exact to less than that"})
+	if most := slices.Max(run.Delays); most > worthSaying {
+		p.field("Own delay", span{inkWarn, "at one moment of this run perch itself was " + latency(most) +
+			" late. How late it was during a failure stands there, at '" + probes.HypothesisOwnPod.Words() + "'"})
 	}
 }
 

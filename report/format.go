@@ -28,6 +28,8 @@ func millis(d time.Duration) string {
 	ms := float64(d) / float64(time.Millisecond)
 	digits := 0
 	switch {
+	case d > 0 && d < 10*time.Microsecond:
+		return "< 0.01 ms" // 0 would say that it took no time
 	case d < 100*time.Microsecond:
 		digits = 2
 	case d < 10*time.Millisecond:

@@ -12,6 +12,8 @@ func TestDurationsForPeople(t *testing.T) {
 		latency, age string
 	}{
 		{0, "0 ms", "0 ms"},
+		{us, "< 0.01 ms", "< 0.01 ms"},
+		{10 * us, "0.01 ms", "0.01 ms"},
 		{40 * us, "0.04 ms", "0.04 ms"},
 		{400 * us, "0.4 ms", "0.4 ms"},
 		{8340 * us, "8.3 ms", "8.3 ms"},

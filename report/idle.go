@@ -49,7 +49,7 @@ func (p *page) measurement(v probeView) {
 // agreement says how well several closes agree: a server whose clock ticks
 // shows as a spread, and a single number would hide it.
 func agreement(outcomes []*probes.Outcome) string {
-	var first, last, resolution time.Duration
+	var first, last, resolution, delay time.Duration
 	n := 0
 	for _, o := range outcomes {
 		if o.Close == nil {
@@ -60,6 +60,9 @@ func agreement(outcomes []*probes.Outcome) string {
 		}
 		last = max(last, o.Close.Age)
 		resolution = max(resolution, o.Close.Resolution)
+		if a := attempt(o, probes.ConnectionReused); a != nil && a.DelayKnown {
+			delay = max(delay, a.Delay)
+		}
 		n++
 	}
 	if n == 0 {
@@ -69,7 +72,7 @@ func agreement(outcomes []*probes.Outcome) string {
 	if n > 1 {
 		text += fmt.Sprintf(", closed at %s to %s", age(first), age(last))
 	}
-	if resolution > 0 {
+	if resolution > 0 && delay <= resolution { // looked too late, it is not known that well
 		text += ", each known to within " + latency(resolution)
 	}
 	return text + "."

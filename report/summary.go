@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"time"
 
 	"perch.example/probes"
 )
@@ -30,7 +31,8 @@ func notHeld(v probeView) string {
 			o = other
 		}
 	}
-	if a := attempt(o, probes.ConnectionFresh); a != nil && !a.OK() {
+	a := attempt(o, probes.ConnectionFresh)
+	if a != nil && !a.OK() && a.Reason != probes.ReasonNoKeepAlive && !stopped(o) {
 		return fmt.Sprintf("nothing was held, the warm-up failed: %s", result(a))
 	}
 	if o.Message != "" {
@@ -39,10 +41,16 @@ func notHeld(v probeView) string {
 	return "nothing was held"
 }
 
+// notIdle is how soon after an answer a close has nothing to do with idleness:
+// the answer should have announced it.
+const notIdle = 100 * time.Millisecond
+
 // measured says what a ladder found, in one sentence without its full stop.
 func measured(r probes.IdleResult) string {
 	var text string
 	switch {
+	case r.Measured > 0 && r.Measured < notIdle:
+		text = "connections are closed " + age(r.Measured) + " after an answer" + closedHow(r.How)
 	case r.Measured > 0:
 		text = "the path closes idle connections after " + age(r.Measured) + closedHow(r.How)
 		if r.Survived > 0 {

@@ -87,7 +87,27 @@ func (p *page) probe(v probeView, c columns) {
 	p.hang(head, plain(ladderSummary(v)))
 	if drawable(v) {
 		p.ladder(v.outcomes)
+		p.skipped(v.outcomes)
 		p.gap()
+	}
+}
+
+// skipped says why rungs of a ladder were not tried, each reason once. It
+// stands here, since what was skipped is no finding.
+func (p *page) skipped(outcomes []*probes.Outcome) {
+	rungs := map[string][]*probes.Outcome{}
+	var messages []string
+	for _, o := range outcomes {
+		if o.Verdict != probes.VerdictSkipped || o.Message == "" {
+			continue
+		}
+		if rungs[o.Message] == nil {
+			messages = append(messages, o.Message)
+		}
+		rungs[o.Message] = append(rungs[o.Message], o)
+	}
+	for _, m := range messages {
+		p.hang([]span{plain(margin)}, span{inkFaint, ages(rungs[m]) + ": " + strings.TrimPrefix(m, "not judged: ")})
 	}
 }
 
@@ -101,6 +121,9 @@ func exchange(o *probes.Outcome) string {
 		tries = append(tries, method(&o.Attempts[i])+result(&o.Attempts[i]))
 	}
 	text := strings.Join(tries, ", then ")
+	if stopped(o) {
+		return text + "; " + o.Message
+	}
 	if ph := phases(o.Attempts[len(o.Attempts)-1].Phases); ph != "" {
 		text += " (" + ph + ")"
 	}

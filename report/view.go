@@ -16,6 +16,12 @@ type probeView struct {
 	idle     *probes.IdleResult // nil: not an idle probe, or nothing measured
 }
 
+// nothingHeld reports whether the answers ended every connection of the probe,
+// so that there was nothing to measure.
+func (v probeView) nothingHeld() bool {
+	return v.worst == probes.VerdictSkipped && v.first().Diagnosis == probes.DiagnosisNoKeepAlive
+}
+
 func (v probeView) first() *probes.Outcome { return v.outcomes[0] }
 
 // targetView is a target's probes, in the order of the config.
@@ -115,6 +121,12 @@ func deciding(o *probes.Outcome) *probes.Attempt {
 		}
 	}
 	return nil
+}
+
+// stopped reports whether the outcome's step was not tried, or not to its end:
+// its message says why.
+func stopped(o *probes.Outcome) bool {
+	return o.Reason == probes.ReasonSkipped || o.Reason == probes.ReasonCanceled
 }
 
 // overall is the run's verdict; an outcome without one makes it incomplete.
