@@ -57,7 +57,8 @@ func (e *LockedError) Error() string {
 
 // Open takes the lock of the state in path, beside which it needs room for
 // three more files: path.lock, path.tmp and, when the state cannot be read, a
-// copy that is kept. The folder must exist. A second perch gets a *LockedError.
+// copy that is kept. The folder must exist. A second perch gets a *LockedError,
+// a file of somebody else's a *ForeignError.
 func Open(path string) (*Store, error) {
 	folder := filepath.Dir(path)
 	info, err := os.Stat(folder)
@@ -72,6 +73,9 @@ func Open(path string) (*Store, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("opening state %q: it is not a regular file; give the path of a file", path)
 	}
+	if err := refuseForeign(path); err != nil {
+		return nil, err
+	}
 	held, err := takeLock(path)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil, fmt.Errorf("opening state %q: the user that perch runs as (uid %d) may not write in %q; in Kubernetes set fsGroup: %w", path, os.Getuid(), folder, err)
@@ -84,7 +88,8 @@ func Open(path string) (*Store, error) {
 
 // Load reads the document. No file is an empty document. A corrupt file, or
 // one of a later version, is moved to a new name and said through *AsideError,
-// together with an empty document that can be used. After any other error
+// together with an empty document that can be used. One that is not perch's
+// gives a *ForeignError and stays. After any error but the first
 // nothing is known of the file, and Save refuses to replace it.
 func (s *Store) Load() (Document, error) {
 	content, err := os.Open(s.path)
@@ -96,6 +101,9 @@ func (s *Store) Load() (Document, error) {
 		return Document{}, fmt.Errorf("reading state %q: %w", s.path, err)
 	}
 	defer content.Close()
+	if err := refuseForeign(s.path); err != nil {
+		return Document{}, err
+	}
 
 	d, err := decode(content)
 	var ioErr *fs.PathError

@@ -137,7 +137,11 @@ func TestUnreadableFilesAreKeptAside(t *testing.T) {
 		content      []byte
 		newer        bool
 	}{
-		{"corrupt", ".corrupt-", []byte("not a state"), false},
+		{"cut short", ".corrupt-", pack(t, `{"version":1}`)[:12], false},
+		{"cut to a byte", ".corrupt-", []byte{0x1f}, false},
+		{"empty", ".corrupt-", []byte{}, false},
+		{"zeros of a power cut", ".corrupt-", make([]byte, 4096), false},
+		{"a flipped bit", ".corrupt-", flip(pack(t, `{"version":1}`)), false},
 		{"newer", ".newer-", pack(t, `{"version":99}`), true},
 	}
 	for _, tt := range tests {
@@ -177,14 +181,15 @@ func TestUnreadableFilesAreKeptAside(t *testing.T) {
 
 func TestSaveNeverReplacesWhatItDoesNotKnow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
-	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
+	precious := pack(t, `{"version":1}`)
+	if err := os.WriteFile(path, precious, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, path)
 	if err := s.Save(sample()); err == nil {
 		t.Error("saved before loading")
 	}
-	if content, err := os.ReadFile(path); err != nil || string(content) != "precious" {
+	if content, err := os.ReadFile(path); err != nil || !bytes.Equal(content, precious) {
 		t.Errorf("the file holds %q (%v)", content, err)
 	}
 	if err := s.Close(); err != nil {
