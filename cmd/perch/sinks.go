@@ -48,6 +48,8 @@ func (p *pass) alert(ctx context.Context, run *probes.Run) {
 	p.metrics.IncidentsKnown()
 	for _, i := range memory.Open() {
 		p.metrics.SetIncident(i.Target, i.Family, true)
+		run.Incidents = append(run.Incidents, fmt.Sprintf("%s (%s) is firing since %s: %d of %d runs failed",
+			i.Target, i.Family, i.Since.UTC().Format("2006-01-02 15:04 UTC"), i.Failed, i.Counted))
 	}
 	p.keep(memory)
 }
