@@ -98,12 +98,14 @@ func (c *checker) client(t targetSettings) *probes.Client {
 	out := &probes.Client{
 		Kind: s.Kind, WrappedBy: s.WrappedBy, MaxIdle: s.MaxIdle, ValidateAfter: s.ValidateAfter, TCPKeepAlive: s.TCPKeepAlive,
 	}
+	c.fits(out, at)
 	if s.AutomaticRetries == string(probes.SwitchNone) {
 		out.AutomaticRetries = probes.SwitchNone
 	}
 	if s.Retry != nil {
 		out.Retry = &probes.RetryPolicy{Layer: probes.RetryLayer(s.Retry.Layer), Attempts: s.Retry.Attempts, Errors: s.Retry.Errors}
 		at = c.at(at, "retry")
+		c.doubtErrors(out, at)
 		c.needs(at, "layer", s.Retry.Layer != "", "want inside or around")
 		c.needs(at, "attempts", s.Retry.Attempts > 0, "want how often it tries at all, the first time included")
 		c.needs(at, "errors", s.Retry.Errors != nil, "want a list; an empty one retries nothing")

@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"perch.example/diagnose/clients"
 	"perch.example/probes"
 )
 
@@ -10,9 +11,10 @@ import (
 func client() value {
 	const least, most = time.Millisecond, 24 * time.Hour
 	return mappingOf(
-		field{key: "kind", doc: "The client, as perch audit --list names it.", value: clientName(func(c *checker, at place, got any) { known(c, at, got.(string), c.options.ClientKinds) })},
+		field{key: "kind", doc: "The client, by its name in perch's catalog.",
+			value: clientName(clients.Kinds(), func(c *checker, at place, got any) { known(c, at, got.(string), c.options.ClientKinds) })},
 		field{key: "wrapped_by", doc: "A layer that wraps its errors.",
-			value: clientName(func(c *checker, at place, got any) { known(c, at, got.(string), c.options.ClientWrappers) })},
+			value: clientName(clients.Wrappers(), func(c *checker, at place, got any) { known(c, at, got.(string), c.options.ClientWrappers) })},
 		field{key: "max_idle", doc: "How long its pool keeps an idle connection.",
 			value: durationOr(least, most, map[string]any{"none": probes.Limit{Mode: probes.LimitNone}}, asLimit)},
 		field{key: "validate_after", doc: "Idle age from which it looks at a connection before using it.",

@@ -36,11 +36,13 @@ func goodName(s string) bool {
 	return s != "" && len(s) <= maxName && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// clientName is a key of the client catalog, which has dots in it.
-func clientName(after func(*checker, place, any)) value {
+// clientName is a key of the client catalog, which has dots in it. names are
+// those that an editor offers.
+func clientName(names []string, after func(*checker, place, any)) value {
 	v := matching("a client's name, such as apache-httpclient-4.5", `^[a-z0-9][a-z0-9.-]{0,62}$`, func(s string) bool {
 		return goodName(strings.ReplaceAll(s, ".", "-"))
 	})
+	v.schema = map[string]any{"enum": names}
 	v.after = after
 	return v
 }
