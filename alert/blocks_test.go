@@ -299,9 +299,10 @@ func TestWhatThePeopleOnCallMustRead(t *testing.T) {
 	text := strings.Join(strings.Fields(Text(told[1][0])), " ")
 	from := 0
 	for _, want := range []string{
-		"NoHttpResponseException", "does not cover this", "0.891 s to 2 s", "closed by the peer after 1.001 s",
+		"NoHttpResponseException", "does not cover this", "0.891 s to 2 s",
 		"2026-03-02 12:00 UTC", "2 of the last 2 failed", "team-stock",
-		"0.5 s pass", "1.5 s FAIL closed at 1.001 s idle by the peer (FIN)", "in 0.3 ms, less than one round trip (110 ms)", "control, on a fresh connection: 200",
+		"expected to live for 60 s", "0.5 s pass stayed open", "1.5 s FAIL FIN by peer at 1.001 s", "in 0.3 ms (round trip 110 ms)", "200 in 349 ms",
+		"2.5 s: apache-httpclient-4.5 notices that it is dead",
 		"IN: the pool kept", "IN: our retries", "OUT: the API is down", "got 200 in 349 ms", "OUT: our own pod is too busy. perch woke 0.1 ms late", "OUT: we call too often",
 		"setKeepAliveStrategy((response, context) -> 700)", "setValidateAfterInactivity(700)",
 		"perch run --only stock-api/calendar-idle --all", "perch idle https://api.partner.example/v1/calendar`", "mode: report",

@@ -14,6 +14,7 @@ type Options struct {
 	Mode         Mode
 	Now          time.Time
 	DashboardURL string // shown as a link; empty: none
+	Config       string // the config's path as it was given, for the commands in notices; empty: the default
 }
 
 // Mode says whether what is decided is also told.

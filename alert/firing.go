@@ -52,8 +52,8 @@ func notice(i Incident, kind Kind, run probes.Run, o Options) Notice {
 		facts("Since when, and how often", sinceWhen(i, *lead, kind, o)...),
 		section(ladderHeading(outcomes), FormFixed, maxLadder, ladderLines(outcomes)),
 		section("Explanations, ruled in or out by what was measured", FormList, maxHypotheses, hypotheses(*lead)),
-		section("What to change", FormList, maxAdvice, advice(outcomes, i.Family)),
-		section("Check now, or mute", FormList, maxCheck, checks(i, *lead)),
+		section("What to change", FormList, maxAdvice, advice(*lead, outcomes)),
+		section(checkHeading(kind), FormList, maxCheck, checks(i, *lead, kind, o.Config)),
 	)
 	return n
 }
@@ -84,10 +84,10 @@ func experience(lead probes.Outcome, outcomes []probes.Outcome, family probes.Fa
 		lines = append(lines, sentence(text)+" "+retries(lead.Retry.Application))
 	}
 	if lead.Client != nil && lead.Client.Band != nil {
-		lines = append(lines, "It does so with a connection that was idle for "+bandWords(lead.Client.Band)+
-			": by then the path has closed it, and the client uses it without looking.")
+		lines = append(lines, "It does so with connections that were idle for "+bandWords(lead.Client.Band)+
+			": the path has closed them by then.")
 	}
-	if text := seen(lead); text != "" {
+	if text := seen(lead); text != "" && !toldByLadder(lead) {
 		lines = append(lines, sentence(capital(text)))
 	}
 	told := []string{lead.Probe} // a probe's other rungs stand in the ladder
@@ -102,6 +102,12 @@ func experience(lead probes.Outcome, outcomes []probes.Outcome, family probes.Fa
 		lines = append(lines, "Which error this is in the application is not known: declare its HTTP client (`client:` of the target), and perch says.")
 	}
 	return lines
+}
+
+// toldByLadder reports whether the reader finds in the ladder what the
+// outcome's message says, and beside it what the application makes of it.
+func toldByLadder(o probes.Outcome) bool {
+	return clientWords(o) != "" && o.Close != nil && attempt(o, probes.ConnectionReused) != nil
 }
 
 // seen is the outcome's message without what it says of the client, which is
@@ -173,15 +179,19 @@ func hypotheses(o probes.Outcome) []string {
 	return lines
 }
 
-// advice joins what the family's failures ask for, each line once.
-func advice(outcomes []probes.Outcome, family probes.Family) []string {
+// advice joins what the family's failures ask for, the lead's first. What
+// differs in its numbers only is said once.
+func advice(lead probes.Outcome, outcomes []probes.Outcome) []string {
 	var lines []string
-	for _, o := range outcomes {
-		if o.Verdict != probes.VerdictFail || o.Family != family {
+	told := map[string]bool{}
+	for _, o := range append([]probes.Outcome{lead}, outcomes...) {
+		if o.Verdict != probes.VerdictFail || o.Family != lead.Family {
 			continue
 		}
 		for _, text := range o.Advice {
-			if text = clean(text); !slices.Contains(lines, text) {
+			text = clean(text)
+			if shape := withoutNumbers(text); !told[shape] {
+				told[shape] = true
 				lines = append(lines, text)
 			}
 		}
@@ -189,15 +199,60 @@ func advice(outcomes []probes.Outcome, family probes.Family) []string {
 	return lines
 }
 
+func withoutNumbers(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r == '.' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
 // checks say how to look now, and how to be left in peace.
-func checks(i Incident, lead probes.Outcome) []string {
-	var only []string
-	for _, id := range i.Probes {
-		only = append(only, "--only "+id)
-	}
-	lines := []string{"`perch run " + strings.Join(only, " ") + " --all` runs it again now"}
+// A preview is not sent, so there is nothing to mute.
+func checks(i Incident, lead probes.Outcome, kind Kind, config string) []string {
+	lines := []string{"`" + command(i, config) + "` runs it again now"}
 	if address := publicURL(lead.Notice.URL); address != "" && i.Family == probes.FamilyConnection {
-		lines = append(lines, "`perch idle "+address+"` measures this path's idle timeout, without any config (give what the API needs with `--header`)")
+		lines = append(lines, "`perch idle "+quoted(address)+"` measures this path's idle timeout")
 	}
-	return append(lines, "To mute: `alerts: {mode: report}` in the config; perch goes on probing and deciding, and sends nothing")
+	if kind == KindPreview {
+		return lines
+	}
+	return append(lines, "To mute: `alerts: {mode: report}` in the config; perch goes on, and sends nothing")
+}
+
+func checkHeading(kind Kind) string {
+	if kind == KindPreview {
+		return "Check now"
+	}
+	return "Check now, or mute"
+}
+
+// command runs the incident's probes again. It is to be pasted, so it is kept
+// short enough not to be cut.
+func command(i Incident, config string) string {
+	const most = 3
+	text := "perch run"
+	if config != "" {
+		text += " --config " + quoted(config)
+	}
+	if len(i.Probes) > most {
+		return text + " --only " + quoted(i.Target) + " --all"
+	}
+	for _, id := range i.Probes {
+		text += " --only " + quoted(id)
+	}
+	return text + " --all"
+}
+
+// quoted makes one word of a shell's out of a text.
+func quoted(text string) string {
+	text = clean(text)
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+,=", r)
+	}
+	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -31,7 +31,7 @@ func rung(hold time.Duration) probes.Outcome {
 	reused := exchange(probes.ConnectionReused, probes.ReasonOK, 128*ms)
 	reused.IdleTime = hold + 300*time.Microsecond
 	return probes.Outcome{
-		Target: "stock-api", Probe: "calendar-idle", Kind: probes.KindIdle, Method: "GET", Hold: hold, Started: noon(),
+		Target: "stock-api", Probe: "calendar-idle", Kind: probes.KindIdle, Method: "GET", Hold: hold, KeepAlive: time.Minute, Started: noon(),
 		Verdict: probes.VerdictPass, Reason: probes.ReasonOK, Message: "the idle connection still worked",
 		Attempts: []probes.Attempt{exchange(probes.ConnectionFresh, probes.ReasonOK, 131*ms), reused},
 		Path:     probes.Path{TCPEnds: probes.TCPEndsPeer},

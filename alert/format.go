@@ -14,6 +14,10 @@ import (
 // latency says how long something took: 0.3 ms, 134 ms, 1.204 s.
 func latency(d time.Duration) string {
 	switch {
+	case d > 0 && d < 10*time.Microsecond:
+		return "< 0.01 ms" // 0 would say that it took no time
+	case d < 100*time.Microsecond:
+		return decimal(d, time.Millisecond, 2) + " ms"
 	case d < 10*time.Millisecond:
 		return decimal(d, time.Millisecond, 1) + " ms"
 	case d < time.Second:

@@ -1,44 +1,55 @@
 package alert
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	"perch.example/probes"
 )
 
-// ladderLines draw what each outcome showed: which holds worked, where it died,
-// by whom, how fast against the round trip, and what the control did. Probes
-// are named where there are several, and where there is no hold to tell.
+// ladderLines draw what each outcome showed, a row each: which holds worked,
+// where it ended, by whom, how fast against the round trip, and what the
+// control did. Probes are named where there are several, and where there is no
+// hold to tell. Below it stands where the client copes with what was seen.
 func ladderLines(outcomes []probes.Outcome) []string {
-	several, holds := false, false
+	several, holds, reuses := false, false, false
 	for _, o := range outcomes {
 		several = several || o.Probe != outcomes[0].Probe
 		holds = holds || o.Kind == probes.KindIdle
+		reuses = reuses || attempt(o, probes.ConnectionReused) != nil
 	}
-	var rows [][]string
-	for _, o := range outcomes {
-		var head []string
+	head := func(probe, hold, verdict string) []string {
+		var cells []string
 		if several || !holds {
-			head = append(head, clean(o.Probe))
+			cells = append(cells, probe)
 		}
 		if holds {
-			head = append(head, held(o))
+			cells = append(cells, hold)
 		}
-		head = append(head, verdictWord(o.Verdict))
-		for _, text := range story(o) {
-			rows = append(rows, append(head, text))
-			head = make([]string, len(head))
-		}
+		return append(cells, verdict)
 	}
-	return columns(rows)
+	var rows [][]string
+	if reuses {
+		rows = append(rows, append(head("probe", "held", ""), "while idle", "used again", "control (fresh)"))
+	}
+	for _, o := range outcomes {
+		rows = append(rows, append(head(clean(o.Probe), held(o), verdictWord(o.Verdict)), story(o)...))
+	}
+	return append(columns(rows), copes(outcomes)...)
 }
 
 // ladderHeading says how to read the lines.
 func ladderHeading(outcomes []probes.Outcome) string {
 	for _, o := range outcomes {
-		if o.Kind == probes.KindIdle {
-			return "The ladder: a connection held idle for so long, then used again"
+		if o.Kind != probes.KindIdle {
+			continue
 		}
+		const heading = "The ladder: connections held idle, then used again"
+		if o.KeepAlive > 0 {
+			return heading + " (expected to live for " + age(o.KeepAlive) + ")"
+		}
+		return heading
 	}
 	return "The attempts"
 }
@@ -54,74 +65,90 @@ func held(o probes.Outcome) string {
 	return age(o.Hold)
 }
 
-// story tells an outcome, a failure in full and what is well in short.
+// story tells an outcome in cells: three for a connection that was used again,
+// else one.
 func story(o probes.Outcome) []string {
 	reused, control := attempt(o, probes.ConnectionReused), attempt(o, probes.ConnectionControl)
 	if reused == nil {
-		return opening(o)
+		return []string{opening(o)}
 	}
-	var lines []string
-	if o.Close != nil {
-		lines = append(lines, closed(o))
-	}
-	if text := looked(o); text != "" {
-		return append(lines, text)
-	}
-	lines = append(lines, "used again: "+result(*reused))
+	cells := []string{whileIdle(o, *reused), result(*reused), "-"}
 	if control != nil {
-		lines = append(lines, "control, on a fresh connection: "+result(*control))
+		cells[2] = result(*control)
 	}
-	return lines
+	return cells
 }
 
 // opening tells of attempts on fresh connections, where nothing was reused.
-func opening(o probes.Outcome) []string {
+func opening(o probes.Outcome) string {
 	if len(o.Attempts) == 0 {
-		return []string{"not tried"}
+		return "not tried"
 	}
-	var lines []string
-	name := "request"
+	text := ""
 	if o.Kind == probes.KindIdle {
-		name = "opening request"
+		text = "opening request: "
 	}
-	for _, a := range o.Attempts {
-		lines = append(lines, name+": "+result(a))
-		name = "second try"
-		if a.Connection == probes.ConnectionControl {
-			name = "control"
+	for i, a := range o.Attempts {
+		switch {
+		case i == 0:
+		case a.Connection == probes.ConnectionControl:
+			text += ", control: "
+		default:
+			text += ", then "
+		}
+		text += result(a)
+	}
+	return text
+}
+
+// whileIdle says when, by whom and how the connection ended while it was idle,
+// or that nothing was seen.
+func whileIdle(o probes.Outcome, reused probes.Attempt) string {
+	switch {
+	case o.Close == nil && reused.OK():
+		return "stayed open"
+	case o.Close == nil:
+		return "looked open"
+	case o.ClosedBy == "peer":
+		return closing(o.Close.How) + " by peer at " + age(o.Close.Age)
+	}
+	return closing(o.Close.How) + " by unknown at " + age(o.Close.Age)
+}
+
+// copes explains rungs that ended and do the application no harm: its client
+// does not use such a connection, or sends again by itself.
+func copes(outcomes []probes.Outcome) []string {
+	var texts []string
+	rungs := map[string][]string{}
+	for _, o := range outcomes {
+		if o.Close == nil || nearness(o) != 1 {
+			continue
+		}
+		text := clean(o.Client.Kind + " " + o.Client.Experiences)
+		if rungs[text] == nil {
+			texts = append(texts, text)
+		}
+		if name := held(o); !slices.Contains(rungs[text], name) {
+			rungs[text] = append(rungs[text], name)
 		}
 	}
-	return lines
-}
-
-// closed says when, by whom and how the connection ended while it was idle.
-func closed(o probes.Outcome) string {
-	who := "by whom is not known"
-	if o.ClosedBy == "peer" {
-		who = "by the peer"
+	for i, text := range texts {
+		texts[i] = strings.Join(rungs[text], ", ") + ": " + text
 	}
-	return "closed at " + age(o.Close.Age) + " idle " + who + " (" + closing(o.Close.How) + ")"
-}
-
-// looked explains a rung that ended and passes all the same: the application's
-// client does not use such a connection.
-func looked(o probes.Outcome) string {
-	if o.Verdict == probes.VerdictFail || o.Close == nil || o.Client == nil || o.Client.Experiences == "" {
-		return ""
-	}
-	return clean(o.Client.Kind + " " + o.Client.Experiences)
+	return texts
 }
 
 // result says what an attempt came to, how fast, and against which round trip
 // when it failed: an end within one round trip was no answer to the request.
+// Round trips within one machine say nothing.
 func result(a probes.Attempt) string {
-	text := got(a) + " in " + latency(a.Elapsed)
-	switch {
-	case a.OK() || a.Status != 0 || a.RTT == 0:
-	case a.Elapsed < a.RTT:
-		text += ", less than one round trip (" + latency(a.RTT) + ")"
-	default:
-		text += ", round trip " + latency(a.RTT)
+	const near = 100 * time.Microsecond
+	text := got(a)
+	if a.Elapsed > 0 {
+		text += " in " + latency(a.Elapsed)
+	}
+	if !a.OK() && a.Status == 0 && a.RTT >= near {
+		text += " (round trip " + latency(a.RTT) + ")"
 	}
 	return text
 }

@@ -36,7 +36,7 @@ func resolvedNotice(i Incident, run probes.Run, o Options) Notice {
 		section("The proof, from the last run. "+ladderHeading(outcomes), FormFixed, maxLadder, ladderLines(outcomes)),
 		section("What is still not as it should be", FormList, maxHypotheses, leftOver(i, outcomes)),
 		section("When it would come back", FormText, maxFacts, []string{comesBack(i.Opened, now, changed)}),
-		section("Check now", FormList, maxCheck, checks(i, probes.Outcome{})[:1]),
+		section("Check now", FormList, maxCheck, checks(i, probes.Outcome{}, KindResolved, o.Config)[:1]),
 	)
 	return n
 }

@@ -32,7 +32,7 @@ func Blocks(n Notice) []slack.Block {
 	}
 	r.links(n.Links)
 	if len(n.Trail) > 0 {
-		r.context([]string{trailWords(n.Trail)})
+		r.context([]string{factWords(n.Trail)})
 	}
 	return r.blocks
 }

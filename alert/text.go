@@ -16,25 +16,21 @@ func Text(n Notice) string {
 		wrap(&b, "", "", remark)
 	}
 	for _, s := range n.Sections {
-		b.WriteString("\n" + s.Heading + "\n")
+		wrap(&b, "", "  ", s.Heading)
 		s.text(&b)
-	}
-	if len(n.Links)+len(n.Trail) > 0 {
-		b.WriteString("\n")
 	}
 	for _, l := range n.Links {
 		b.WriteString("  " + l.Name + ": " + l.URL + "\n")
 	}
 	if len(n.Trail) > 0 {
-		wrap(&b, "  ", "  ", trailWords(n.Trail))
+		wrap(&b, "  ", "  ", factWords(n.Trail))
 	}
 	return b.String()
 }
 
 func (s Section) text(b *strings.Builder) {
-	for _, f := range s.Facts {
-		name := f.Name + strings.Repeat(" ", max(1, 10-utf8.RuneCountInString(f.Name)))
-		wrap(b, "  "+name, strings.Repeat(" ", 2+utf8.RuneCountInString(name)), f.Value)
+	if len(s.Facts) > 0 {
+		wrap(b, "  ", "  ", factWords(s.Facts))
 	}
 	for _, line := range s.Lines {
 		switch s.Form {
@@ -50,21 +46,22 @@ func (s Section) text(b *strings.Builder) {
 	}
 }
 
-// trailWords join where the notice comes from in one line.
-func trailWords(trail []Fact) string {
-	parts := make([]string, len(trail))
-	for i, f := range trail {
+// factWords join names and values in one line.
+func factWords(facts []Fact) string {
+	parts := make([]string, len(facts))
+	for i, f := range facts {
 		parts[i] = f.Name + " " + f.Value
 	}
 	return strings.Join(parts, " · ")
 }
 
-// wrap writes text between margins; a word is never cut.
+// wrap writes text between margins; a word is never cut, and a number keeps its
+// unit.
 func wrap(b *strings.Builder, first, rest, text string) {
 	line := first
 	used := utf8.RuneCountInString(first)
 	empty := true
-	for _, word := range strings.Fields(text) {
+	for _, word := range words(text) {
 		n := utf8.RuneCountInString(word)
 		if !empty && used+1+n > width {
 			b.WriteString(line + "\n")
@@ -79,4 +76,26 @@ func wrap(b *strings.Builder, first, rest, text string) {
 		empty = false
 	}
 	b.WriteString(line + "\n")
+}
+
+// words splits at blanks, but not between a number and its unit.
+func words(text string) []string {
+	var out []string
+	for _, word := range strings.Fields(text) {
+		last := len(out) - 1
+		if last >= 0 && strings.ContainsAny(out[last][len(out[last])-1:], "0123456789") && isUnit(word) {
+			out[last] += " " + word
+			continue
+		}
+		out = append(out, word)
+	}
+	return out
+}
+
+func isUnit(word string) bool {
+	switch strings.TrimRight(word, ".,;:)") {
+	case "ms", "s", "min", "h", "d":
+		return true
+	}
+	return false
 }

@@ -22,11 +22,11 @@ func closing(h probes.HowClosed) string {
 	case probes.HowRST:
 		return "RST"
 	case probes.HowBytes:
-		return "bytes that nobody asked for"
+		return "unasked bytes"
 	case probes.HowCloseNotify:
-		return "TLS close_notify"
+		return "close_notify"
 	case probes.HowGoaway:
-		return "HTTP/2 GOAWAY"
+		return "GOAWAY"
 	case probes.HowSilent:
 		return "silence"
 	}
@@ -39,7 +39,7 @@ func retries(c probes.RetryCover) string {
 	case probes.CoverCovered:
 		return "Its retry policy covers this: the call is sent again."
 	case probes.CoverUncovered:
-		return "Its retry policy does not cover this: the call is not sent again, and the error reaches the caller."
+		return "Its retry policy does not cover this: the error reaches the caller."
 	case probes.CoverUnsafe:
 		return "Its retry policy would send again what may have been executed already."
 	case probes.CoverUnknown:
@@ -75,7 +75,7 @@ func got(a probes.Attempt) string {
 	}
 	switch {
 	case a.Status == 0:
-		return "no answer (" + string(a.Reason) + ")"
+		return string(a.Reason)
 	case a.OK():
 		return strconv.Itoa(a.Status)
 	}

@@ -39,7 +39,7 @@ func poisoned() probes.Run {
 	run.Idle[0].Target, run.Idle[0].Probe = hostile(), "p"+hostile()
 	run.Idle[0].How = probes.HowClosed(hostile())
 	run.Budget[0].Target = hostile()
-	run.NotDue = []string{hostile()}
+	run.NotDue, run.Incidents = []string{hostile()}, []string{hostile()}
 	run.Problems = []probes.Problem{{Part: probes.PartPush, Text: hostile()}}
 	return run
 }
