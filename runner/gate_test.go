@@ -284,3 +284,40 @@ func TestCatchUp(t *testing.T) {
 		})
 	}
 }
+
+// A reuse that ran into its timeout leaves its control without its booking: it
+// waits for a gap before it dials, not with an open connection.
+func TestControlAfterATimeout(t *testing.T) {
+	for name, c := range map[string]struct {
+		others        []time.Duration
+		dials, leaves time.Duration
+	}{
+		"room at once": {nil, 15 * time.Second, 15 * time.Second},
+		"others now":   {[]time.Duration{15 * time.Second, 15 * time.Second}, 17100*time.Millisecond - firstLead, 17100 * time.Millisecond},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newDesk(1)
+			s := step(b, 0, 10*time.Second)
+			sends(t, s, probes.RoleWarm)
+			if !s.HoldUntil(b.start.Add(10 * time.Second)) {
+				t.Fatal("no room")
+			}
+			sends(t, s, probes.RoleReuse)
+			for _, at := range c.others {
+				if _, ok := b.cal.Book(plan.At(at)); !ok {
+					t.Fatal("no room for others")
+				}
+			}
+			until(s, 15*time.Second)
+			release, err := s.Dial(t.Context(), probes.RoleControl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer release()
+			dialled := time.Since(b.start)
+			if at := sends(t, s, probes.RoleControl); dialled != c.dials || at != c.leaves || b.waited != 0 {
+				t.Errorf("%s: dialled at %s, left at %s, waited %s", name, dialled, at, b.waited)
+			}
+		})
+	}
+}

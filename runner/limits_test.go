@@ -39,20 +39,18 @@ func TestDailyLimitSkipsWholeSteps(t *testing.T) {
 
 // What a rung did not need of its promise goes to those that come later.
 func TestUnusedPromisesAreGivenBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSite(t, nil)
-		rungs := newProbe(probes.KindIdle, 6*time.Second, 3*time.Second) // 5 s apart
-		rungs.KeepAlive = 50 * time.Second
-		out := play(t, t.Context(), s, left(5), newTarget("api", 1, 50, rungs))
-		// The longer needs 2 of its 3; the shorter starts before that is known.
-		if n := told(out.all); len(s.hits) != 2 || n["skipped: the daily limit is used up"] != 1 {
-			t.Errorf("%d arrived, %v", len(s.hits), n)
-		}
-		out = play(t, t.Context(), s, left(6), newTarget("api", 1, 50, rungs))
-		if n := told(out.all); len(s.hits) != 2+4 || n[""] != 2 {
-			t.Errorf("%d arrived in all, %v", len(s.hits), n)
-		}
-	})
+	rungs := newProbe(probes.KindIdle, 4*time.Second, 3*time.Second, 2*time.Second)
+	rungs.KeepAlive = 50 * time.Second // 5 s apart: each ends before the next begins
+	// Each is promised three requests and needs two.
+	for requests, arrived := range map[int]int{2: 0, 3: 2, 4: 2, 5: 4, 6: 4, 7: 6} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSite(t, nil)
+			out := play(t, t.Context(), s, left(requests), newTarget("api", 1, 50, rungs))
+			if len(s.hits) != arrived || told(out.all)["skipped: the daily limit is used up"] != 3-arrived/2 {
+				t.Errorf("%d left: %d arrived, %v", requests, len(s.hits), told(out.all))
+			}
+		})
+	}
 }
 
 // TestDailyLimitHoldsForAnyLoad: never more leave than are left, and no rung
