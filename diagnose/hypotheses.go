@@ -157,7 +157,7 @@ func (j *judgement) ownPod() (probes.Ruling, string) {
 	case !a.DelayKnown:
 		return probes.RuledOpen, "perch's own delay could not be measured here"
 	case j.facts.Delayed:
-		return probes.RuledIn, fmt.Sprintf("perch itself was delayed by %s, and the failure took %s", human(a.Delay), human(a.Elapsed))
+		return probes.RuledIn, fmt.Sprintf("perch itself was delayed by %s, and the failure took %s", human(j.delay()), human(a.Elapsed))
 	case a.Reason == probes.ReasonConnectFailed:
 		return probes.RuledOpen, fmt.Sprintf("perch itself was delayed by at most %s; whether ports or descriptors ran out is not measured", human(a.Delay))
 	case a.Delay*2 <= max(a.Elapsed, ownDelay):

@@ -87,6 +87,12 @@ func (b *build) reuse(change func(*probes.Attempt)) *build {
 	return b
 }
 
+// warmed changes the warm-up.
+func (b *build) warmed(change func(*probes.Attempt)) *build {
+	change(&b.o.Attempts[0])
+	return b
+}
+
 // idleInput is a ladder with that keep_alive.
 func idleInput(keepAlive time.Duration, rungs ...*build) Input {
 	in := Input{

@@ -17,7 +17,7 @@ func (j *judgement) message() string {
 		return withDetail("not judged: "+Meaning(j.facts.Reason), obs.CutDetail)
 	case j.facts.Delayed:
 		return fmt.Sprintf("perch itself was delayed by %s while the attempt took %s: nothing can be said of the API",
-			human(j.at.Delay), human(j.at.Elapsed))
+			human(j.delay()), human(j.at.Elapsed))
 	case j.facts.Reason == probes.ReasonNoKeepAlive:
 		return "the answer ends its connection, so nothing can be held idle"
 	case j.reused() && j.at.OK():

@@ -12,6 +12,7 @@ func TestOwnPod(t *testing.T) {
 	delay := func(d, took time.Duration) func(*probes.Attempt) {
 		return func(a *probes.Attempt) { a.Delay, a.Elapsed = d, took }
 	}
+	lateAnswer := func(a *probes.Attempt) { a.Delay, a.DelayKnown, a.Elapsed = 3*time.Second, true, 3*time.Second }
 	tests := []struct {
 		name  string
 		rung  *build
@@ -33,6 +34,14 @@ func TestOwnPod(t *testing.T) {
 			"a FIN that came only while we were late",
 			rungAt(0, 30*time.Second, "idle_fin").closed(30500*ms, "fin").reuse(delay(time.Second, 200*time.Microsecond)), true, "in",
 		},
+		{
+			"a FIN at once after an answer that we read late",
+			rungAt(0, 30*time.Second, "idle_fin").closed(20*ms, "fin").warmed(lateAnswer), true, "in",
+		},
+		{
+			"a FIN long after an answer that we read late",
+			rungAt(0, 30*time.Second, "idle_fin").closed(20*time.Second, "fin").warmed(lateAnswer), false, "out",
+		},
 		{"eof, a small delay", rungAt(0, 30*time.Second, "eof").reuse(delay(20*ms, 200*time.Microsecond)), false, "out"},
 		{"unknown delay", rungAt(0, 30*time.Second, "eof").reuse(func(a *probes.Attempt) { a.DelayKnown = false }), false, "open"},
 	}
@@ -49,6 +58,27 @@ func TestOwnPod(t *testing.T) {
 				t.Errorf("own_pod is %s (%s), want %s", h.Ruled, h.Evidence, tt.ruled)
 			}
 		})
+	}
+}
+
+// TestOwnPodOnOpening: an opening's time has our stall within it.
+func TestOwnPodOnOpening(t *testing.T) {
+	for _, tt := range []struct {
+		reason probes.Reason
+		delay  time.Duration
+		own    bool
+	}{
+		{"connect_timeout", 2900 * time.Millisecond, true},
+		{"tls", 2900 * time.Millisecond, true},
+		{"dns", 2900 * time.Millisecond, true},
+		{"connect_timeout", time.Second, false},
+		{"refused", 2900 * time.Millisecond, false},
+	} {
+		in := httpInput(tt.reason)
+		in.Observations[0].Attempts[0].Delay, in.Observations[0].Attempts[0].Elapsed = tt.delay, 3*time.Second
+		if o := judgeOne(t, in, 0); (o.Diagnosis == probes.DiagnosisOwnPod) != tt.own {
+			t.Errorf("%s, stalled for %s of 3 s: %s", tt.reason, tt.delay, o.Diagnosis)
+		}
 	}
 }
 

@@ -21,6 +21,10 @@ type Env struct {
 	Watch     func(Event)   // nil: nobody watches
 	Log       *slog.Logger
 	Step      int // index of the step in the plan
+
+	// Stalled returns for how long perch itself stood still since then, at the
+	// longest (a stopped process, a paused machine); nil: not known.
+	Stalled func(since time.Time) time.Duration
 }
 
 // Role says for what a request leaves, and so which booking of the plan it uses.

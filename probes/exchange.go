@@ -69,6 +69,7 @@ func (c *call) connect(ctx context.Context, role Role) (x exchanged) {
 			x.close()
 		}
 	}()
+	began := time.Now()
 	conn, opening := wire.Open(ctx, c.options())
 	switch {
 	case conn != nil:
@@ -77,6 +78,7 @@ func (c *call) connect(ctx context.Context, role Role) (x exchanged) {
 		x.denied = context.Cause(ctx)
 	default:
 		x.attempt, x.evidence = c.attempt(opening, Classify(opening)), opening
+		c.stalled(&x.attempt, opening, began)
 	}
 	return x
 }
@@ -109,6 +111,7 @@ func (c *call) send(ctx context.Context, conn *wire.Conn, role Role, req *http.R
 	}
 	x := exchanged{attempt: c.attempt(e, Classify(e)), evidence: e, response: response}
 	x.attempt.SpanID = span
+	c.stalled(&x.attempt, e, e.Started.Add(-e.Age))
 	if x.attempt.Reason == ReasonOK {
 		x.attempt.Reason, x.attempt.Detail = judgeAnswer(c.spec, response, e.Elapsed)
 		x.attempt.answer(response)
@@ -178,6 +181,26 @@ func (c *call) attempt(e wire.Evidence, reason Reason) Attempt {
 		a.Detail = ""
 	}
 	return a
+}
+
+// stalled adds to a failed attempt's delay a stall of perch's own since then, if
+// that can be why: a timeout passed, or a server ended a new connection that
+// nobody used.
+func (c *call) stalled(a *Attempt, e wire.Evidence, since time.Time) {
+	unused := !e.Held && (e.Alerted || e.Pushed || e.Before != nil && e.Before.State != wire.StateEstablished)
+	if c.env.Stalled == nil || !unused && !Stallable(a.Reason) {
+		return
+	}
+	if d := c.env.Stalled(since); d > a.Delay {
+		a.Delay, a.DelayKnown = d, true
+	}
+}
+
+// Stallable reports whether an opening that ended so may have failed because
+// perch itself stood still: the peer's answer was not seen in time, or the peer
+// did not wait.
+func Stallable(r Reason) bool {
+	return r == ReasonDNS || r == ReasonConnectTimeout || r == ReasonTLS
 }
 
 // answer takes over what a whole answer said.

@@ -2,12 +2,18 @@ package runner
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
 const (
 	lateEvery   = 100 * time.Millisecond
 	lateSamples = 4096 // an hour's run keeps its last seven minutes
+	// stallFrom is how long perch must have stood still for it to be kept as a
+	// stall: a stopped process, a paused machine. Servers end connections that
+	// nobody uses, and timeouts pass, in such times.
+	stallFrom  = 500 * time.Millisecond
+	mostStalls = 64
 )
 
 // lateness samples how late perch itself wakes: what it did not notice in
@@ -15,11 +21,21 @@ const (
 type lateness struct {
 	cancel  context.CancelFunc
 	samples chan []time.Duration
+
+	mu     sync.Mutex
+	due    time.Time // of the next sample
+	stalls []stall   // the newest
+}
+
+// stall is a time in which perch stood still.
+type stall struct {
+	until time.Time
+	late  time.Duration
 }
 
 func watchLateness(ctx context.Context) *lateness {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &lateness{cancel: cancel, samples: make(chan []time.Duration, 1)}
+	l := &lateness{cancel: cancel, samples: make(chan []time.Duration, 1), due: time.Now().Add(lateEvery)}
 	go l.watch(ctx)
 	return l
 }
@@ -29,7 +45,7 @@ func (l *lateness) watch(ctx context.Context) {
 	timer := time.NewTimer(lateEvery)
 	defer timer.Stop()
 	for {
-		due := time.Now().Add(lateEvery)
+		due := l.next()
 		timer.Reset(lateEvery)
 		select {
 		case <-ctx.Done():
@@ -37,8 +53,45 @@ func (l *lateness) watch(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
-		late.add(max(0, time.Since(due)))
+		late.add(l.took(due))
 	}
+}
+
+// next says when the next sample is due.
+func (l *lateness) next() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.due = time.Now().Add(lateEvery)
+	return l.due
+}
+
+// took returns how late a sample is, and keeps it if it is a stall.
+func (l *lateness) took(due time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	late := max(0, now.Sub(due))
+	if late >= stallFrom {
+		l.stalls = append(l.stalls[max(0, len(l.stalls)+1-mostStalls):], stall{now, late})
+	}
+	return late
+}
+
+// since returns the longest stall that reached beyond from; 0: none. One whose
+// sample is still to come counts: whoever asks may have woken first.
+func (l *lateness) since(from time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	longest := time.Since(l.due)
+	for _, s := range l.stalls {
+		if s.until.After(from) {
+			longest = max(longest, s.late)
+		}
+	}
+	if longest < stallFrom {
+		return 0
+	}
+	return longest
 }
 
 // ring keeps the newest samples. The zero value is empty.

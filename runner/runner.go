@@ -59,6 +59,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options, yield func(probes.Observa
 		}
 	}
 	watch := watchLateness(ctx)
+	r.env.Stalled = watch.since
 	go r.startAll(ctx, p.Steps)
 	for range p.Steps {
 		yield(<-r.done)
