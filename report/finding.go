@@ -167,7 +167,7 @@ func (f finding) details() []string {
 	for _, group := range f.byProbe() {
 		lead := finding{group}.lead()
 		a := deciding(lead)
-		if a == nil || a.Detail == "" || strings.Contains(lead.Message, a.Detail) {
+		if a == nil || a.Detail == "" || a.Reason == probes.ReasonNoKeepAlive || strings.Contains(lead.Message, a.Detail) {
 			continue
 		}
 		if text := cut(clean(a.Detail), longestDetail); !slices.Contains(out, text) {

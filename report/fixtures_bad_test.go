@@ -150,6 +150,7 @@ func noKeepAlive() probes.Run {
 		o.Message = "the answer ends its connection, so nothing can be held idle"
 		o.Attempts = []probes.Attempt{warm()}
 		o.Attempts[0].Reason, o.Attempts[0].CloseAfter = probes.ReasonNoKeepAlive, true
+		o.Attempts[0].Detail = "the answer ends its connection: nothing can be held" // the message says it
 		run.Outcomes = append(run.Outcomes, o)
 	}
 	run.Budget = []probes.BudgetUse{{Target: "stock-api", LimitPerSecond: 0.5, Requests: 2, PeakPerSecond: 1}}

@@ -172,6 +172,9 @@ func allowance(perSecond float64) string {
 	const rounding = 1e-9
 	window := max(1, 2/perSecond)
 	allowed := math.Floor(perSecond*window + rounding)
+	if window == 1 && allowed == perSecond {
+		return fmt.Sprintf("its budget is %s/s", decimal(perSecond, 3))
+	}
 	return fmt.Sprintf("its budget of %s/s allows %s in any %s s", decimal(perSecond, 3), decimal(allowed, 0), decimal(window, 1))
 }
 

@@ -15,8 +15,8 @@ func TestBudgetSaysItsRule(t *testing.T) {
 		want string
 	}{
 		{probes.BudgetUse{LimitPerSecond: 1, Requests: 9, PeakPerSecond: 2}, "api: 9 requests, at most 2 in a second; its budget of 1/s allows 2 in any 2 s"},
-		{probes.BudgetUse{LimitPerSecond: 10, Requests: 14, PeakPerSecond: 8}, "api: 14 requests, at most 8 in a second; its budget of 10/s allows 10 in any 1 s"},
-		{probes.BudgetUse{LimitPerSecond: 2, Requests: 1, PeakPerSecond: 1}, "api: 1 request; its budget of 2/s allows 2 in any 1 s"},
+		{probes.BudgetUse{LimitPerSecond: 10, Requests: 14, PeakPerSecond: 8}, "api: 14 requests, at most 8 in a second; its budget is 10/s"},
+		{probes.BudgetUse{LimitPerSecond: 2, Requests: 1, PeakPerSecond: 1}, "api: 1 request; its budget is 2/s"},
 		{probes.BudgetUse{LimitPerSecond: 0.3, Requests: 2, PeakPerSecond: 2}, "api: 2 requests, at most 2 in a second; its budget of 0.3/s allows 2 in any 6.7 s"},
 		{probes.BudgetUse{LimitPerSecond: 2.5}, "api: 0 requests; its budget of 2.5/s allows 2 in any 1 s"},
 		{probes.BudgetUse{LimitPerSecond: 1, Denied: 1}, "api: 0 requests; its budget of 1/s allows 2 in any 2 s; 1 request was not sent"},
@@ -89,6 +89,22 @@ func TestResolutionIsLeftOutWherePerchWasLate(t *testing.T) {
 		if got := strings.Contains(agreement(targets(run)[0].probes[0].outcomes), "each known to within"); got != tt.want {
 			t.Errorf("late by %v: said %v, want %v", tt.delay, got, tt.want)
 		}
+	}
+}
+
+func TestAgreement(t *testing.T) {
+	run, _ := search()
+	outcomes := targets(run)[0].probes[0].outcomes
+	for i, want := range []string{
+		"Seen on 1 connection, known", "Seen on 2 connections, closed at 1 s to 1.001 s, each", "Seen on 3 connections, closed at 0.998 s to 1.001 s, each",
+	} {
+		if got := agreement(outcomes[:i+1]); !strings.HasPrefix(got, want) {
+			t.Errorf("got %s, want %s...", got, want)
+		}
+	}
+	outcomes[1].Close.Age, outcomes[2].Close.Age = outcomes[0].Close.Age, outcomes[0].Close.Age+10*us
+	if got := agreement(outcomes); !strings.HasPrefix(got, "Seen on 3 connections, all closed at 1 s, each") {
+		t.Errorf("got %s", got)
 	}
 }
 

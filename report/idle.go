@@ -69,11 +69,19 @@ func agreement(outcomes []*probes.Outcome) string {
 		return ""
 	}
 	text := "Seen on " + counted(n, "connection")
-	if n > 1 {
+	switch {
+	case n == 1:
+	case age(first) == age(last):
+		text += ", all closed at " + age(first)
+	default:
 		text += fmt.Sprintf(", closed at %s to %s", age(first), age(last))
 	}
 	if resolution > 0 && delay <= resolution { // looked too late, it is not known that well
-		text += ", each known to within " + latency(resolution)
+		each := ""
+		if n > 1 {
+			each = "each "
+		}
+		text += ", " + each + "known to within " + latency(resolution)
 	}
 	return text + "."
 }
