@@ -47,7 +47,7 @@ func slack() value {
 
 func metrics() value {
 	return mappingOf(
-		field{key: "push", doc: "A Pushgateway, told at the end of a run.", value: mappingOf(
+		field{key: "push", doc: "A Pushgateway, told at the end of a run. It then holds that run's series only: let every probe be due in each run (every: always).", value: mappingOf(
 			field{key: "url", doc: "The Pushgateway's URL.", value: webURL(true), required: true},
 			field{key: "stateless", doc: "Push although nothing is remembered between runs.", value: boolean()},
 		)},
@@ -100,7 +100,7 @@ func sharedFields() []field {
 		{key: "owner", doc: "Who is told; shown in notices.", value: text("a name")},
 		{key: "severity", doc: "How urgent a notice is.", value: word("page", "ticket", "info")},
 		{key: "runbook", doc: "Linked from each notice.", value: webURL(true)},
-		{key: "every", doc: "How often a probe is due; always: in each run.", builtin: "5m",
+		{key: "every", doc: "How often a probe is due; always: in each run. A run skips what is not due yet, which needs state.", builtin: "5m",
 			value: durationOr(second, 168*time.Hour, map[string]any{"always": time.Duration(0)}, asDuration)},
 		{key: "method", doc: "The request's method.", value: method(), builtin: "GET"},
 		{key: "headers", doc: "Sent with each request. Merged by name.", value: listOf(header(), 0, 100)},
@@ -133,7 +133,7 @@ func probe() value {
 		{key: "name", doc: "The probe's name, once in a target.", value: name(), required: true},
 		{key: "kind", doc: "What is done.", value: kind(), required: true},
 		{key: "path", doc: "Behind the target's url, with its literal query.", value: requestPath()},
-		{key: "unused", doc: "Also hold connections that never carried a request.", value: unserved(boolean(), "true", later)},
+		{key: "unused", doc: "Also hold connections that never carried a request; only false is served yet.", value: unserved(boolean(), "true", later)},
 		{key: "read_only", later: later},
 	}
 	return mappingOf(append(fields, sharedFields()...)...).withRules(probeRules).like("{name: ..., kind: http, path: /...}")
@@ -163,6 +163,6 @@ func tlsBlock() value {
 		field{key: "cert_file", doc: "PEM file of the client's certificate.", value: path()},
 		field{key: "key_file", doc: "PEM file of its key.", value: path()},
 		field{key: "server_name", doc: "Name to ask for and verify, in place of the URL's host.", value: hostName()},
-		field{key: "min_version", doc: "Lowest TLS version.", value: word("1.2", "1.3"), builtin: "1.2"},
+		field{key: "min_version", doc: "Lowest TLS version, in quotes: YAML reads 1.3 as a number.", value: word("1.2", "1.3"), builtin: "1.2"},
 	).withRules(tlsRules)
 }
