@@ -27,7 +27,7 @@ const slackDestination = "slack"
 func (p *pass) alert(ctx context.Context, run *probes.Run) {
 	options := alert.Options{
 		FireAfter: p.cfg.Alerts.FireAfter, ResolveAfter: p.cfg.Alerts.ResolveAfter, Mode: p.alertMode(),
-		Now: run.Finished, DashboardURL: p.cfg.Slack.DashboardURL,
+		Now: run.Finished, DashboardURL: p.cfg.Slack.DashboardURL, Config: p.flags.config,
 	}
 	if p.store == nil {
 		// Without memory each run is the first: nothing can be sent that would
