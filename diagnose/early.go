@@ -64,12 +64,21 @@ func (l *ladder) repeated(i int) bool {
 		if j == i || !other.ended() {
 			continue
 		}
-		apart := other.endedAt().Sub(this.endedAt()).Abs() > oneMoment
-		if apart && (other.age()-this.age()).Abs() <= l.tol(this.age()) {
+		apart := other.endedAt().Sub(this.endedAt()).Abs()
+		if apart > l.sameMoment() && (other.age()-this.age()).Abs() <= l.tol(this.age()) {
 			return true
 		}
 	}
 	return false
+}
+
+// sameMoment is how near in time two ends of one idle age count as one
+// sighting. The plan warms rungs min(5 s, keep_alive/10) apart, and equal idle
+// ages keep that distance: half of it is clearly below, and leaves the other
+// half to what warm answers and the sight of a close may vary. Without a
+// keep_alive nothing is early and nobody asks.
+func (l *ladder) sameMoment() time.Duration {
+	return min(l.in.Spec.KeepAlive/20, oneMoment)
 }
 
 // endedAt is when the connection was seen to end.

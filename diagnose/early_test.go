@@ -161,3 +161,54 @@ func TestEarlyCloses(t *testing.T) {
 		}
 	}
 }
+
+// TestEarlyAtThePlansDistance: rungs that the plan warms min(5 s, keep_alive/10)
+// apart and that all end at one idle age are certain in the first run, however
+// the moments fall, and whether a last run is known or not.
+func TestEarlyAtThePlansDistance(t *testing.T) {
+	const ms = time.Millisecond
+	holds := []time.Duration{1500 * ms, 1800 * ms, 2500 * ms, 3500 * ms, 4500 * ms}
+	for _, keepAlive := range []time.Duration{2 * time.Second, 5 * time.Second, 10 * time.Second, time.Minute} {
+		apart := min(5*time.Second, keepAlive/10)
+		for _, jitter := range []time.Duration{0, apart / 5, -apart / 5} {
+			for _, reason := range []probes.Reason{probes.ReasonIdleFIN, probes.ReasonIdleRST} {
+				var rungs []*build
+				for i, hold := range holds {
+					at := time.Duration(i) * apart
+					if i%2 == 1 {
+						at += jitter
+					}
+					rungs = append(rungs, rungAt(at, hold, reason).closed(1000*ms+time.Duration(i)*ms, probes.HowFIN))
+				}
+				in := idleInput(keepAlive, rungs...)
+				in.Spec.Client = &probes.Client{Kind: "okhttp"}
+				first := Judge(in)
+				in.Last.EarlyCloses = EarlyCloses(in)
+				for i, again := range Judge(in) {
+					if first[i].Verdict != probes.VerdictFail || again.Verdict != probes.VerdictFail {
+						t.Errorf("keep_alive %s, jitter %s, %s held for %s: %s, then %s; want fail both times",
+							keepAlive, jitter, reason, again.Hold, first[i].Verdict, again.Verdict)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestOneMomentIsNotTwo: closes at one moment and one age are one sighting,
+// certain only when the last run saw it too.
+func TestOneMomentIsNotTwo(t *testing.T) {
+	const s = time.Second
+	rungs := []*build{
+		rungAt(0, 2*s, probes.ReasonIdleFIN).closed(s, probes.HowFIN),
+		rungAt(200*time.Millisecond, 3*s, probes.ReasonIdleFIN).closed(s, probes.HowFIN),
+	}
+	in := idleInput(5*s, rungs...)
+	if o := judgeOne(t, in, 0); o.Verdict != probes.VerdictDegraded {
+		t.Errorf("first run: %s, want degraded", o.Verdict)
+	}
+	in.Last.EarlyCloses = EarlyCloses(in)
+	if o := judgeOne(t, in, 0); o.Verdict != probes.VerdictFail {
+		t.Errorf("second run: %s, want fail", o.Verdict)
+	}
+}
