@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"perch.example/probes"
+	"perch.example/runner"
 )
 
 // A Retry-After keeps everything from its target until it has passed, and
@@ -100,6 +101,31 @@ func TestRetryAfterBlocksReuseAndControl(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What an earlier run was asked holds for this one, and what this one was
+// asked is handed on.
+func TestRetryAfterOfAnEarlierRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, func(n int, h hit, w http.ResponseWriter) {
+			if h.host == "192.0.2.2" {
+				status(429, "Retry-After", "60")(n, h, w)
+			}
+		})
+		until := time.Now().Add(time.Hour)
+		out := play(t, t.Context(), s, func(o *runner.Options) {
+			o.LeaveAlone = map[string]time.Time{"told": until, "long ago": time.Now().Add(-time.Hour)}
+		}, newTarget("told", 1, 20, exchanges(2)...), newTarget("tells", 2, 20, exchanges(1)...), newTarget("long ago", 3, 20, exchanges(2)...))
+		if len(s.to("192.0.2.1")) != 0 || len(s.to("192.0.2.3")) != 2 {
+			t.Errorf("arrived: %v", s.seen())
+		}
+		if got := out.use(t, "told").LeaveAlone; !got.Equal(until) {
+			t.Errorf("handed on: %s", got)
+		}
+		if want := s.to("192.0.2.2")[0].at.Add(time.Minute); !out.use(t, "tells").LeaveAlone.Equal(want) {
+			t.Errorf("handed on: %s, want %s", out.use(t, "tells").LeaveAlone, want)
+		}
+	})
 }
 
 // perch's own second try waits as it is told, and then goes.
