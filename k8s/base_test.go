@@ -59,7 +59,11 @@ func read[T any](t *testing.T, name string) T {
 type kustomization struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
+	Namespace  string   `json:"namespace"`
 	Resources  []string `json:"resources"`
+	Patches    []struct {
+		Patch string `json:"patch"`
+	} `json:"patches"`
 	ConfigMaps []struct {
 		Name     string   `json:"name"`
 		Behavior string   `json:"behavior"`
