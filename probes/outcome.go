@@ -40,6 +40,7 @@ func (o Outcome) ID() string { return o.Target + "/" + o.Probe }
 type RetryOutcome struct {
 	Result      RetryResult
 	Application RetryCover // empty: nothing to retry
+	Hidden      bool       // the client's own automatic retry sends it again: no retry layer sees an error
 }
 
 // RetryResult is the fate of perch's own second try (or of the control).
