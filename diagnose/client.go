@@ -101,6 +101,9 @@ func (v *clientView) application(j *judgement) probes.RetryCover {
 	return v.cover
 }
 
+// hides reports whether the client itself would have sent the request again.
+func (v *clientView) hides() bool { return v != nil && v.result == clients.Retried }
+
 func (v *clientView) outcome() *probes.ClientOutcome {
 	if v == nil {
 		return nil

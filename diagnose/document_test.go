@@ -98,7 +98,7 @@ least 100 ms, at most 1 s. An early close is, in this order:
 
 - **a**: another rung on the same remote address idled longer by ` + "`tol`" + ` and worked;
 - **b**: two or more connections were closed within 1 s of each other, at idle ages that differ by more than ` + "`tol`" + `;
-- **c**: two or more rungs ended at the same idle age at different moments, or it was early in the last run as well;
+- **c**: two or more rungs ended at the same idle age at different moments (half of how far apart the plan warms rungs, at most 1 s), or it was early in the last run as well;
 - **d**: the probe's only rung;
 - **e**: a first sighting; the next run decides.
 

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -50,6 +51,9 @@ func (j *judgement) apiDown() (probes.Ruling, string) {
 		return probes.RuledOut, "a second fresh connection " + j.since(*j.again) + answer(*j.again)
 	case j.answeredItself():
 		return probes.RuledOut, "it " + answer(*j.at)
+	case j.at.Reason == probes.ReasonCertificate:
+		// Something stands there and speaks TLS; that it is the API is not proven.
+		return probes.RuledOpen, "the peer answered the handshake, with a certificate that could not be verified: no request was sent"
 	case j.again != nil:
 		return probes.RuledIn, fmt.Sprintf("two fresh connections failed: %s, then %s",
 			Meaning(j.at.Reason), Meaning(j.again.Reason))
@@ -179,6 +183,9 @@ func (j *judgement) stalePool() (probes.Ruling, string) {
 	case !slices.Contains(unanswered(), j.at.Reason):
 		return probes.RuledOpen, "the idle connection carried an answer: " + Meaning(j.at.Reason)
 	}
+	if why := j.notIdleness(); why != "" {
+		return probes.RuledOut, why
+	}
 	died := j.rung.age()
 	if v := j.client; v != nil {
 		if clients.Holds(v.band, died) || clients.Holds(v.band, j.rung.reuseAge()) {
@@ -187,6 +194,22 @@ func (j *judgement) stalePool() (probes.Ruling, string) {
 		return probes.RuledOpen, fmt.Sprintf("it ended at %s idle, and %s has %s", human(died), v.name, noBand(v.band))
 	}
 	return probes.RuledIn, fmt.Sprintf("it ended at %s idle, and a fresh connection worked", human(died))
+}
+
+// notIdleness says why the end of the connection did not follow its idle age;
+// empty where it may have.
+func (j *judgement) notIdleness() string {
+	switch {
+	case j.rule.Diagnosis == probes.DiagnosisMassClose:
+		return "connections of different idle ages were closed within " + human(oneMoment) + " of each other"
+	case j.rule.Diagnosis != probes.DiagnosisUndeclaredClose:
+		return ""
+	case j.facts.Instant:
+		return "it was closed " + human(j.rung.age()) + " after its answer: too soon for an idle timeout"
+	case j.facts.Age == AgeEarly && j.facts.Early == EarlyOutlived:
+		return fmt.Sprintf("it ended at %s idle, and another connection worked after %s", human(j.rung.age()), human(j.l.idle.Survived))
+	}
+	return "the connection was alive: it " + answer(*j.at)
 }
 
 // bandText words a danger band.
@@ -229,14 +252,25 @@ func waitText(d time.Duration) string {
 	return " and asked to wait " + human(d)
 }
 
-// share words how much of perch's part of the rate limit was in use.
+// share words how much of perch's part of the rate limit was in use, and the
+// budget as it is enforced: so many in any window of max(1 s, 2/rate). At 1/s
+// two in one second are within it.
 func (j *judgement) share() string {
 	b := j.l.in.Budget
 	if b.LimitPerSecond <= 0 {
 		return "the share in use is not known"
 	}
-	return fmt.Sprintf("perch sent %d requests, at most %s in a second of the %s it may send",
-		b.Requests, trim(b.PeakPerSecond, 1), trim(b.LimitPerSecond, 2))
+	window := max(1, 2/b.LimitPerSecond)
+	const rounding = 1e-6
+	allowed := math.Floor(b.LimitPerSecond*window + rounding)
+	rule := "its budget is " + trim(b.LimitPerSecond, 2) + "/s"
+	if window > 1 || allowed < b.LimitPerSecond {
+		rule = fmt.Sprintf("its budget of %s/s allows %.0f in any %s", trim(b.LimitPerSecond, 2), allowed, human(time.Duration(window*float64(time.Second))))
+	}
+	if b.Requests == 1 {
+		return "perch sent 1 request; " + rule
+	}
+	return fmt.Sprintf("perch sent %d requests, at most %s in a second; %s", b.Requests, trim(b.PeakPerSecond, 1), rule)
 }
 
 func (j *judgement) retryGap() (probes.Ruling, string) {
@@ -251,7 +285,7 @@ func (j *judgement) retryGap() (probes.Ruling, string) {
 	case v.result == clients.Noticed:
 		return probes.RuledOut, fmt.Sprintf("%s %s: nothing to retry", v.name, v.text)
 	case v.result == clients.Retried:
-		return probes.RuledOut, fmt.Sprintf("%s %s", v.name, v.text)
+		return probes.RuledOut, fmt.Sprintf("%s %s: its own automatic retry hides it, no retry layer has to", v.name, v.text)
 	case v.cover == probes.CoverUncovered:
 		return probes.RuledIn, j.gapText()
 	case v.cover == probes.CoverCovered:

@@ -50,6 +50,8 @@ func aboutAPI() []hypothesisCase {
 		{"two failed", httpInput("refused", "eof"), "api_down", "in", "two fresh connections failed: the connection was refused, then the request was acknowledged, then the connection was closed without an answer"},
 		{"second worked", httpInput("refused", "ok"), "api_down", "out", "a second fresh connection 258 ms later answered 200 in 142 ms"},
 		{"answered otherwise", httpInput("status"), "api_down", "out", "it answered in 142 ms"},
+		{"certificate", httpInput("certificate"), "api_down", "open", "the peer answered the handshake, with a certificate that could not be verified: no request was sent"},
+		{"the control's certificate", one(rungAt(0, 30*s, "eof").control("certificate")), "api_down", "open", "the peer answered the handshake, with a certificate that could not be verified: no request was sent"},
 		{"not run", one(cutRung()), "api_down", "open", nothingMeasured},
 	}
 }
@@ -89,6 +91,11 @@ func aboutPool() []hypothesisCase {
 		{"died, no client", one(rungAt(0, 30*s, "eof")), "stale_pool", "in", "it ended at 30 s idle, and a fresh connection worked"},
 		{"looks first", withClient(one(rungAt(0, 30*s, "idle_fin").closed(20*s, "fin"))), "stale_pool", "open", "it ended at 20 s idle, and Apache HttpClient 4.5 has no danger band here: it stops or looks before the path closes"},
 		{"silence in the band", withClient(one(blackhole())), "stale_pool", "in", "it ended at 30 s idle, and Apache HttpClient 4.5 uses connections that are idle for 29.999 s and longer"},
+		{"instant close", one(rungAt(0, 30*s, "idle_fin").closed(20*time.Millisecond, "fin")), "stale_pool", "out", "it was closed 20 ms after its answer: too soon for an idle timeout"},
+		{"outlived", idleInput(time.Minute, rungAt(0, 30*s, "idle_fin").closed(20*s, "fin"), rungAt(5*s, 59*s, "ok")), "stale_pool", "out", "it ended at 20 s idle, and another connection worked after 59 s"},
+		{"answered on reuse only", one(limited("unavailable", 503)), "stale_pool", "out", "the connection was alive: it answered 503 in 0.2 ms"},
+		{"mass close", massClose(), "stale_pool", "out", "connections of different idle ages were closed within 1 s of each other"},
+		{"automatic", withAutomatic(one(rungAt(0, 30*s, "eof"))), "retry_gap", "out", "Apache HttpClient 4.5 writes to the dead connection, then silently sends again on a new one: its own automatic retry hides it, no retry layer has to"},
 		{"no client", one(rungAt(0, 30*s, "eof")), "retry_gap", "open", "no client is declared"},
 		{"covered", covered(one(rungAt(0, 30*s, "eof"))), "retry_gap", "out", "the retry list covers org.apache.http.NoHttpResponseException for GET"},
 		{"noticed", withClient(one(rungAt(0, 30*s, "idle_rst").closed(20*s, "rst"))), "retry_gap", "out", "Apache HttpClient 4.5 notices that it is dead and opens a new connection: nothing to retry"},
@@ -101,11 +108,20 @@ func aboutLimits() []hypothesisCase {
 	unbudgeted := idleInput(time.Minute, rungAt(0, 30*s, "eof"))
 	unbudgeted.Budget = probes.BudgetUse{}
 	return []hypothesisCase{
-		{"429", one(limited("rate_limited", 429)), "rate_limit", "in", "the API answered 429 and asked to wait 7 s; perch sent 12 requests, at most 1 in a second of the 2 it may send"},
-		{"Retry-After", one(limited("unavailable", 503)), "rate_limit", "in", "the API answered 503 and asked to wait 7 s; perch sent 12 requests, at most 1 in a second of the 2 it may send"},
-		{"no 429", one(rungAt(0, 30*s, "eof")), "rate_limit", "out", "no 429; perch sent 12 requests, at most 1 in a second of the 2 it may send"},
+		{"429", one(limited("rate_limited", 429)), "rate_limit", "in", "the API answered 429 and asked to wait 7 s; perch sent 12 requests, at most 1 in a second; its budget is 2/s"},
+		{"Retry-After", one(limited("unavailable", 503)), "rate_limit", "in", "the API answered 503 and asked to wait 7 s; perch sent 12 requests, at most 1 in a second; its budget is 2/s"},
+		{"no 429", one(rungAt(0, 30*s, "eof")), "rate_limit", "out", "no 429; perch sent 12 requests, at most 1 in a second; its budget is 2/s"},
+		{"a budget of 1/s allows two in one second", budget(1, 9, 2), "rate_limit", "out", "no 429; perch sent 9 requests, at most 2 in a second; its budget of 1/s allows 2 in any 2 s"},
+		{"a fraction", budget(2.5, 9, 2), "rate_limit", "out", "no 429; perch sent 9 requests, at most 2 in a second; its budget of 2.5/s allows 2 in any 1 s"},
+		{"one request", budget(1, 1, 1), "rate_limit", "out", "no 429; perch sent 1 request; its budget of 1/s allows 2 in any 2 s"},
 		{"no budget known", unbudgeted, "rate_limit", "open", "no 429; the share in use is not known"},
 	}
+}
+
+func budget(limit float64, requests int, peak float64) Input {
+	in := one(rungAt(0, 30*time.Second, "eof"))
+	in.Budget = probes.BudgetUse{LimitPerSecond: limit, Requests: requests, PeakPerSecond: peak}
+	return in
 }
 
 func cutRung() *build {
@@ -117,6 +133,19 @@ func cutRung() *build {
 func withClient(in Input) Input {
 	in.Spec.Client = incidentClient()
 	return in
+}
+
+func withAutomatic(in Input) Input {
+	in.Spec.Client = &probes.Client{Kind: "apache-httpclient-4.5"}
+	return in
+}
+
+// massClose is two connections that are closed at one moment at other ages.
+func massClose() Input {
+	a := rungAt(0, 30*time.Second, "idle_fin").closed(20*time.Second, "fin")
+	b := rungAt(0, 40*time.Second, "idle_fin").closed(15*time.Second, "fin")
+	b.o.Close.At = a.o.Close.At
+	return idleInput(time.Minute, a, b)
 }
 
 func covered(in Input) Input {

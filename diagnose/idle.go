@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"perch.example/diagnose/clients"
 	"perch.example/probes"
 )
 
@@ -12,6 +13,13 @@ import (
 // left out.
 func Idle(spec probes.Spec, obs []probes.Observation) probes.IdleResult {
 	return newLadder(Input{Spec: spec, Observations: obs}).idle
+}
+
+// IdlePath is what Idle's ladder says of how idle connections end, for
+// clients.BandOn: the same that the outcomes' bands and advice are made of. A
+// zero Timeout: nothing ended.
+func IdlePath(spec probes.Spec, obs []probes.Observation) clients.Path {
+	return newLadder(Input{Spec: spec, Observations: obs}).path()
 }
 
 func (l *ladder) result() probes.IdleResult {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"perch.example/diagnose/clients"
 	"perch.example/probes"
 )
 
@@ -82,5 +83,19 @@ func TestASearchOfATickingServerIsMeasured(t *testing.T) {
 	in.Spec.Search = true
 	if got := Idle(in.Spec, in.Observations).Measured; got != 3*s {
 		t.Errorf("a search measured %s, want 3s", got)
+	}
+}
+
+// TestIdlePath: what a table of common clients is made of is what the outcome's
+// own band is made of.
+func TestIdlePath(t *testing.T) {
+	in := incident(time.Minute, incidentClient())
+	path := IdlePath(in.Spec, in.Observations)
+	want := judgeOne(t, in, 1).Client.Band
+	if got := clients.BandOn(*in.Spec.Client, path); got == nil || want == nil || *got != *want {
+		t.Errorf("band %+v, want the outcome's %+v", got, want)
+	}
+	if path.Margin == 0 {
+		t.Error("the path has no margin for round trip and resolution")
 	}
 }

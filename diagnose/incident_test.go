@@ -82,7 +82,7 @@ func TestIncidentHypotheses(t *testing.T) {
 		{ID: "path_blocks", Ruled: "out", Evidence: "the peer acknowledged all 212 of our bytes"},
 		{ID: "own_pod", Ruled: "out", Evidence: "perch itself was delayed by at most 0.4 ms"},
 		{ID: "stale_pool", Ruled: "in", Evidence: "it ended at 1.001 s idle, and Apache HttpClient 4.5 uses connections that are idle for 999 ms to 2 s"},
-		{ID: "rate_limit", Ruled: "out", Evidence: "no 429; perch sent 12 requests, at most 1 in a second of the 2 it may send"},
+		{ID: "rate_limit", Ruled: "out", Evidence: "no 429; perch sent 12 requests, at most 1 in a second; its budget is 2/s"},
 		{ID: "retry_gap", Ruled: "in", Evidence: "the retry list does not hold org.apache.http.NoHttpResponseException, which is what the layer inside sees"},
 	}
 	if !reflect.DeepEqual(o.Hypotheses, want) {

@@ -174,7 +174,7 @@ func (j *judgement) outcome() probes.Outcome {
 		Method: j.method(), Every: spec.Every, Notice: spec.Notice,
 		Hold: obs.Hold, Search: obs.Search, Started: obs.Started, Attempts: obs.Attempts,
 		Close: obs.Close, ClosedBy: j.closedBy(), Path: obs.Path,
-		Retry:  probes.RetryOutcome{Result: j.retried(), Application: j.client.application(j)},
+		Retry:  probes.RetryOutcome{Result: j.retried(), Application: j.client.application(j), Hidden: j.client.hides()},
 		Client: j.client.outcome(),
 	}
 	if spec.Kind == probes.KindIdle {

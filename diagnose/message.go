@@ -19,13 +19,21 @@ func (j *judgement) message() string {
 		return fmt.Sprintf("perch itself was delayed by %s while the attempt took %s: nothing can be said of the API",
 			human(j.delay()), human(j.at.Elapsed))
 	case j.facts.Reason == probes.ReasonNoKeepAlive:
-		return "the answer ends its connection, so nothing can be held idle"
+		return j.nothingHeld()
 	case j.reused() && j.at.OK():
 		return fmt.Sprintf("the connection still worked after %s idle: it %s", human(j.rung.reuseAge()), answer(*j.at))
 	case j.reused():
 		return j.rungMessage()
 	}
 	return j.freshMessage()
+}
+
+func (j *judgement) nothingHeld() string {
+	const text = "nothing could be held: the answer%s ends its connection"
+	if j.at.Status == 0 {
+		return fmt.Sprintf(text, "")
+	}
+	return fmt.Sprintf(text, fmt.Sprintf(" (%d)", j.at.Status))
 }
 
 func withDetail(text, detail string) string {

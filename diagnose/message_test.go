@@ -10,7 +10,7 @@ import (
 
 func TestHuman(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0 ms", 200 * time.Microsecond: "0.2 ms", 3200 * time.Microsecond: "3.2 ms", 142 * time.Millisecond: "142 ms",
+		0: "0 ms", 40 * time.Microsecond: "0.04 ms", 4 * time.Microsecond: "0.004 ms", 999600 * time.Microsecond: "1 s", 9999600 * time.Microsecond: "10 s", 200 * time.Microsecond: "0.2 ms", 3200 * time.Microsecond: "3.2 ms", 142 * time.Millisecond: "142 ms",
 		1001 * time.Millisecond: "1.001 s", 1500 * time.Millisecond: "1.5 s", time.Minute: "60 s", 350 * time.Second: "350 s",
 		12*time.Minute + 30*time.Second: "12.5 min", 60 * time.Hour: "2.5 days", -time.Second: "-1 s",
 	} {
@@ -57,6 +57,33 @@ func TestRungMessages(t *testing.T) {
 				t.Errorf("\n %q, want\n %q", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestNothingHeldMessage(t *testing.T) {
+	closing := rungAt(0, time.Second, "ok")
+	closing.o.Attempts = closing.o.Attempts[:1]
+	closing.o.Attempts[0].Reason = probes.ReasonNoKeepAlive
+	const want = "nothing could be held: the answer (200) ends its connection"
+	if got := judgeOne(t, idleInput(time.Minute, closing), 0).Message; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestRetryHidden: a retry of the client's own is not called its retry layer's.
+func TestRetryHidden(t *testing.T) {
+	rung := func() Input { return one(rungAt(0, 30*time.Second, "eof")) }
+	for _, tt := range []struct {
+		in   Input
+		want probes.RetryOutcome
+	}{
+		{withAutomatic(rung()), probes.RetryOutcome{Result: "recovered", Application: "covered", Hidden: true}},
+		{covered(rung()), probes.RetryOutcome{Result: "recovered", Application: "covered"}},
+		{rung(), probes.RetryOutcome{Result: "recovered", Application: "unknown"}},
+	} {
+		if got := judgeOne(t, tt.in, 0).Retry; got != tt.want {
+			t.Errorf("%+v, want %+v", got, tt.want)
+		}
 	}
 }
 

@@ -9,11 +9,16 @@ import (
 	"perch.example/probes"
 )
 
-// human writes a duration as people say it: 0.2 ms, 142 ms, 1.001 s, 12.5 min.
+// human writes a duration as people say it: 0.04 ms, 0.2 ms, 142 ms, 1.001 s, 12.5 min.
 func human(d time.Duration) string {
+	if d >= 10*time.Millisecond {
+		d = d.Round(time.Millisecond) // before a unit is chosen: 999.6 ms is 1 s
+	}
 	switch {
 	case d < 0:
 		return "-" + human(-d)
+	case d < 100*time.Microsecond:
+		return trim(float64(d)/float64(time.Millisecond), 3) + " ms"
 	case d < 10*time.Millisecond:
 		return trim(float64(d)/float64(time.Millisecond), 1) + " ms"
 	case d < time.Second:

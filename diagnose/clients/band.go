@@ -32,9 +32,9 @@ func BandOn(decl probes.Client, path Path) *probes.Band {
 		return nil
 	}
 	band := probes.Band{From: max(0, path.Timeout-path.Margin), Open: true}
-	band = endAt(band, client.maxIdle(decl, path.Advertised))
+	band = endAt(band, client.MaxIdle(decl, path.Advertised))
 	if !path.Silent {
-		band = endAt(band, client.validation(decl))
+		band = endAt(band, client.ValidateAfter(decl))
 	}
 	if !band.Open && band.To <= band.From {
 		return nil
@@ -64,9 +64,9 @@ func endAt(b probes.Band, limit probes.Limit) probes.Band {
 	return b
 }
 
-// maxIdle is the age at which the client drops a connection by itself.
+// MaxIdle is the age at which the client drops a connection by itself.
 // advertised is the answer's hint; 0: there was none.
-func (c Client) maxIdle(decl probes.Client, advertised time.Duration) probes.Limit {
+func (c Client) MaxIdle(decl probes.Client, advertised time.Duration) probes.Limit {
 	if decl.MaxIdle.Mode != probes.LimitDefault {
 		return decl.MaxIdle
 	}
@@ -76,8 +76,8 @@ func (c Client) maxIdle(decl probes.Client, advertised time.Duration) probes.Lim
 	return c.Idle.Limit
 }
 
-// validation is the age from which the client looks before it uses.
-func (c Client) validation(decl probes.Client) probes.Limit {
+// ValidateAfter is the age from which the client looks before it uses.
+func (c Client) ValidateAfter(decl probes.Client) probes.Limit {
 	if c.Looks.Fixed || decl.ValidateAfter.Mode == probes.LimitDefault {
 		return c.Looks.Limit
 	}
@@ -86,7 +86,7 @@ func (c Client) validation(decl probes.Client) probes.Limit {
 
 // looksAt reports whether the client looks at a connection of that idle age.
 func (c Client) looksAt(decl probes.Client, idle time.Duration) bool {
-	limit := c.validation(decl)
+	limit := c.ValidateAfter(decl)
 	switch limit.Mode {
 	case probes.LimitAlways:
 		return true

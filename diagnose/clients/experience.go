@@ -63,7 +63,7 @@ func meet(decl probes.Client, reason probes.Reason, method string, idle time.Dur
 	}
 	m.client = client
 	m.wrapper = lookupWrapper(decl.WrappedBy)
-	if limit := client.maxIdle(decl, 0); idle > 0 && limit.Mode == probes.LimitAfter && idle >= limit.After {
+	if limit := client.MaxIdle(decl, 0); idle > 0 && limit.Mode == probes.LimitAfter && idle >= limit.After {
 		m.dropped, m.result = limit.After, Noticed
 		return m
 	}
