@@ -110,9 +110,9 @@ func whileIdle(o probes.Outcome, reused probes.Attempt) string {
 	case o.Close == nil:
 		return "looked open"
 	case o.ClosedBy == "peer":
-		return closing(o.Close.How) + " by peer at " + age(o.Close.Age)
+		return o.Close.How.Words() + " by peer at " + age(o.Close.Age)
 	}
-	return closing(o.Close.How) + " by unknown at " + age(o.Close.Age)
+	return o.Close.How.Words() + " by unknown at " + age(o.Close.Age)
 }
 
 // copes explains rungs that ended and do the application no harm: its client

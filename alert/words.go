@@ -14,25 +14,6 @@ func trouble(d probes.Diagnosis) string {
 	return "something fails"
 }
 
-// closing says by what a close was seen.
-func closing(h probes.HowClosed) string {
-	switch h {
-	case probes.HowFIN:
-		return "FIN"
-	case probes.HowRST:
-		return "RST"
-	case probes.HowBytes:
-		return "unasked bytes"
-	case probes.HowCloseNotify:
-		return "close_notify"
-	case probes.HowGoaway:
-		return "GOAWAY"
-	case probes.HowSilent:
-		return "silence"
-	}
-	return string(h)
-}
-
 // retries says what the application's retry policy makes of it.
 func retries(c probes.RetryCover) string {
 	switch c {

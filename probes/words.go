@@ -60,3 +60,22 @@ func (id HypothesisID) Words() string {
 	}
 	return string(id)
 }
+
+// Words names a close as the wire does.
+func (h HowClosed) Words() string {
+	switch h {
+	case HowFIN:
+		return "FIN"
+	case HowRST:
+		return "RST"
+	case HowBytes:
+		return "unasked bytes"
+	case HowCloseNotify:
+		return "TLS close_notify"
+	case HowGoaway:
+		return "GOAWAY"
+	case HowSilent:
+		return "silence"
+	}
+	return string(h)
+}

@@ -145,7 +145,7 @@ func (l *Live) row(h *held, id int, now time.Time) string {
 	case h.until.IsZero():
 		return l.fit(append(spans, span{inkFaint, "under way"})...)
 	case h.close != nil:
-		text := howWords(h.close.How) + " at " + age(h.close.Age) + ", " + left(h, now) + " left"
+		text := h.close.How.Words() + " at " + age(h.close.Age) + ", " + left(h, now) + " left"
 		spans = append(spans, plain(age(h.hold)).padded(holdCells), l.progress(h, barCells, now), plain(gutter), span{inkBad, text})
 	default:
 		spans = append(spans, plain(age(h.hold)).padded(holdCells), l.progress(h, barCells, now), plain(gutter), plain(left(h, now)+" left"))

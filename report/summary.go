@@ -75,7 +75,7 @@ func closedHow(h probes.HowClosed) string {
 	if h == "" {
 		return ""
 	}
-	return " (" + howWords(h) + ")"
+	return " (" + h.Words() + ")"
 }
 
 func diedHow(h probes.HowClosed) string {

@@ -27,26 +27,7 @@ func rulingWord(r probes.Ruling) span {
 	return span{inkWarn, "open"}
 }
 
-// howWords says by what a close was seen.
-func howWords(h probes.HowClosed) string {
-	switch h {
-	case probes.HowFIN:
-		return "FIN"
-	case probes.HowRST:
-		return "RST"
-	case probes.HowBytes:
-		return "unasked bytes"
-	case probes.HowCloseNotify:
-		return "TLS close_notify"
-	case probes.HowGoaway:
-		return "GOAWAY"
-	case probes.HowSilent:
-		return "silence"
-	}
-	return string(h)
-}
-
-// howShort is howWords where there is little room.
+// howShort is its words where there is little room.
 func howShort(h probes.HowClosed) string {
 	switch h {
 	case probes.HowBytes:
@@ -54,7 +35,7 @@ func howShort(h probes.HowClosed) string {
 	case probes.HowCloseNotify:
 		return "close_notify"
 	default:
-		return howWords(h)
+		return h.Words()
 	}
 }
 

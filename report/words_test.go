@@ -34,7 +34,7 @@ func TestEveryClosedSetHasWords(t *testing.T) {
 		}
 	}
 	for _, h := range []probes.HowClosed{probes.HowFIN, probes.HowRST, probes.HowBytes, probes.HowCloseNotify, probes.HowGoaway, probes.HowSilent} {
-		if words := howWords(h); words == string(h) {
+		if words := h.Words(); words == string(h) {
 			t.Errorf("close %q has no words", h)
 		}
 	}
