@@ -94,16 +94,24 @@ func TestIncidentAdvice(t *testing.T) {
 	o := judgeOne(t, incident(time.Minute, incidentClient()), 1)
 	all := strings.Join(o.Advice, "\n")
 	for _, want := range []string{
-		"Keep Apache HttpClient 4.5's longest idle time at or below 900 ms, which is the measured 1.001 s less a margin",
+		"First: Apache HttpClient 4.5's validate_after 2 s -> 900 ms",
+		"The path closes after 1.001 s (measured); the rest is a margin",
+		"Or Apache HttpClient 4.5's max_idle none -> 900 ms",
 		"`HttpClientBuilder.setKeepAliveStrategy((response, context) -> 900)`",
 		"`PoolingHttpClientConnectionManager.setValidateAfterInactivity(900)`",
 		"evictIdleConnections only looks once every max idle time",
-		"Add `org.apache.http.NoHttpResponseException` to the retry list (the layer inside sees this one), for idempotent methods only",
+		"Then add `org.apache.http.NoHttpResponseException` to the retry list (the layer inside sees this one), for idempotent methods only",
 		"may have executed",
 		"before the 60 s that keep_alive expects",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("advice lacks %q:\n%s", want, all)
+		}
+	}
+	// One thing is first, caveats stand where they belong, the owner's part is last.
+	for i, begin := range []string{"First: ", "Or ", "Then ", "For the API's owner: "} {
+		if len(o.Advice) != 4 || !strings.HasPrefix(o.Advice[i], begin) {
+			t.Errorf("advice %d of %d does not begin with %q:\n%s", i+1, len(o.Advice), begin, all)
 		}
 	}
 	gaps := map[probes.Reason]bool{}
