@@ -22,7 +22,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := execute(ctx, system{
 		args: os.Args[1:], stdout: os.Stdout, stderr: os.Stderr,
-		env: os.LookupEnv, readFile: os.ReadFile,
+		env: os.LookupEnv, readFile: readFile,
 	})
 	stop()
 	os.Exit(code)
