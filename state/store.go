@@ -58,8 +58,12 @@ func (e *LockedError) Error() string {
 // Open takes the lock of the state in path, beside which it needs room for
 // three more files: path.lock, path.tmp and, when the state cannot be read, a
 // copy that is kept. The folder must exist. A second perch gets a *LockedError,
-// a file of somebody else's a *ForeignError.
+// a file of somebody else's a *ForeignError. A symbolic link is followed once, here.
 func Open(path string) (*Store, error) {
+	path, err := followed(path)
+	if err != nil {
+		return nil, err
+	}
 	folder := filepath.Dir(path)
 	info, err := os.Stat(folder)
 	switch {
@@ -84,6 +88,21 @@ func Open(path string) (*Store, error) {
 		return nil, err
 	}
 	return &Store{path: path, lock: held}, nil
+}
+
+// followed returns what a symbolic link leads to: a rename in its place would
+// cut it, and leave the state where the next run may not look. Both names then
+// share one lock, too.
+func followed(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return path, nil // what is wrong otherwise is said where it matters
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fmt.Errorf("opening state %q: following the link: %w", path, err)
+	}
+	return target, nil
 }
 
 // Load reads the document. No file is an empty document. A corrupt file, or

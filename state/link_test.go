@@ -1,0 +1,58 @@
+package state
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A state behind a link stays where the link leads, and has one lock.
+func TestStateBehindALink(t *testing.T) {
+	real, link := filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "state")
+	save := func(path string) {
+		t.Helper()
+		s, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		d, err := s.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.AddRequests("api", at("2026-03-01T10:00:00Z").Add(time.Hour), 1)
+		if err := s.Save(d); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(real); err == nil {
+			t.Errorf("%s and the file it leads to were opened together", path)
+		}
+	}
+	save(real)
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	save(link)
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link was replaced: %v, %v", info.Mode(), err)
+	}
+	s, err := Open(real)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if d, err := s.Load(); err != nil || d.Daily["api"].Requests != 2 {
+		t.Errorf("%d requests are remembered, %v; want 2", d.Daily["api"].Requests, err)
+	}
+}
+
+func TestStateBehindALinkToNothing(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "state")
+	if err := os.Symlink(filepath.Join(t.TempDir(), "not there"), link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(link); err == nil {
+		t.Error("a link to nothing was opened: the first save would cut it")
+	}
+}
