@@ -235,7 +235,7 @@ func TestTheWordsAreTotal(t *testing.T) {
 		}
 	}
 	for _, c := range []probes.RetryCover{probes.CoverCovered, probes.CoverUncovered, probes.CoverUnsafe, probes.CoverUnknown} {
-		if retries(c) == "" {
+		if retries(probes.RetryOutcome{Application: c}) == "" {
 			t.Errorf("cover %s has no words", c)
 		}
 	}

@@ -81,7 +81,7 @@ func clientWords(o probes.Outcome) string {
 func experience(lead probes.Outcome, outcomes []probes.Outcome, family probes.Family) []string {
 	var lines []string
 	if text := clientWords(lead); text != "" {
-		lines = append(lines, sentence(text)+" "+retries(lead.Retry.Application))
+		lines = append(lines, sentence(text)+" "+retries(lead.Retry))
 	}
 	if lead.Client != nil && lead.Client.Band != nil {
 		lines = append(lines, "It does so with connections that were idle for "+bandWords(lead.Client.Band)+

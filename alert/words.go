@@ -15,8 +15,11 @@ func trouble(d probes.Diagnosis) string {
 }
 
 // retries says what the application's retry policy makes of it.
-func retries(c probes.RetryCover) string {
-	switch c {
+func retries(r probes.RetryOutcome) string {
+	if r.Hidden {
+		return "Its own automatic retry sends it again: no retry layer sees an error."
+	}
+	switch r.Application {
 	case probes.CoverCovered:
 		return "Its retry policy covers this: the call is sent again."
 	case probes.CoverUncovered:

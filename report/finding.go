@@ -72,8 +72,10 @@ func (p *page) finding(f finding) {
 		p.field("On the wire", plain(wire(a)))
 	}
 	p.hypotheses(f)
+	label := "Change this:"
 	for _, advice := range f.advice() {
-		p.field("Change this:", span{inkStrong, advice})
+		p.field(label, span{inkStrong, advice})
+		label = "" // what follows begins with First, Or, Then
 	}
 	if a := deciding(lead); a != nil {
 		p.fields("Trace", []string{a.TraceID})
@@ -216,7 +218,7 @@ func experience(o *probes.Outcome) string {
 	if o.Client.Experiences != "" {
 		text += " " + o.Client.Experiences
 	}
-	if cover := coverWords(o.Retry.Application); cover != "" {
+	if cover := coverWords(o.Retry); cover != "" {
 		text += "; " + cover
 	}
 	return text

@@ -40,8 +40,11 @@ func howShort(h probes.HowClosed) string {
 }
 
 // coverWords says what the application's retry policy would have done.
-func coverWords(c probes.RetryCover) string {
-	switch c {
+func coverWords(r probes.RetryOutcome) string {
+	if r.Hidden {
+		return "its own automatic retry sends it again: no retry layer sees an error"
+	}
+	switch r.Application {
 	case probes.CoverCovered:
 		return "its retry policy covers this: the call is sent again"
 	case probes.CoverUncovered:

@@ -29,7 +29,7 @@ func TestEveryClosedSetHasWords(t *testing.T) {
 		}
 	}
 	for _, c := range []probes.RetryCover{probes.CoverCovered, probes.CoverUncovered, probes.CoverUnsafe, probes.CoverUnknown} {
-		if coverWords(c) == "" {
+		if coverWords(probes.RetryOutcome{Application: c}) == "" {
 			t.Errorf("cover %q has no words", c)
 		}
 	}

@@ -82,7 +82,7 @@ func measureIdle(ctx context.Context, p *pass) error {
 	run := p.probe(ctx)
 	run.Problems = p.problems
 	p.text = func(w io.Writer, run probes.Run, style report.Style) error {
-		return report.Idle(w, run, commonClients(run), style)
+		return report.Idle(w, run, commonClients(run, p.idlePath), style)
 	}
 	if err := p.report(run); err != nil {
 		return own(err)
@@ -95,20 +95,15 @@ func measureIdle(ctx context.Context, p *pass) error {
 
 // commonClients says what each client of the catalog would meet on the path
 // that was measured; nil: nothing was.
-func commonClients(run probes.Run) []probes.ClientOutcome {
+func commonClients(run probes.Run, path clients.Path) []probes.ClientOutcome {
 	if len(run.Idle) == 0 || run.Idle[0].How == "" {
 		return nil
-	}
-	m := run.Idle[0]
-	path := clients.Path{Timeout: m.Measured, Advertised: m.Advertised, Silent: m.How == probes.HowSilent}
-	if path.Timeout == 0 {
-		path.Timeout = m.Died
 	}
 	var out []probes.ClientOutcome
 	for _, c := range clients.Common() {
 		o := probes.ClientOutcome{Kind: c.Kind, Band: clients.BandOn(c, path)}
 		if o.Band != nil {
-			o.Experiences, _, _ = clients.Experience(c, reasonOf(m.How), "GET", o.Band.From)
+			o.Experiences, _, _ = clients.Experience(c, reasonOf(run.Idle[0].How), "GET", o.Band.From)
 		}
 		out = append(out, o)
 	}

@@ -31,6 +31,7 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 			run.Outcomes = append(run.Outcomes, diagnose.Judge(in)...)
 			if s.Kind == probes.KindIdle {
 				run.Idle = append(run.Idle, diagnose.Idle(s, observed))
+				p.idlePath = diagnose.IdlePath(s, observed)
 			}
 			p.note(s, observed, diagnose.EarlyCloses(in))
 		}

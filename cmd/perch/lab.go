@@ -27,7 +27,10 @@ interrupted. It listens on loopback unless --listen says otherwise.`,
 	cmd.Flags().DurationVar(&options.IdleTimeout, "idle-timeout", 0, "when an idle connection is ended (0: the scenario's own, mostly 1s)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return lab.Describe(sys.stdout)
+			if err := lab.Describe(sys.stdout); err != nil {
+				return own(err)
+			}
+			return nil
 		}
 		if err := known(args); err != nil {
 			return usage(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"perch.example/config"
+	"perch.example/diagnose/clients"
 	"perch.example/metrics"
 	"perch.example/plan"
 	"perch.example/probes"
@@ -31,6 +32,7 @@ type pass struct {
 	plan        *plan.Plan
 	metrics     *metrics.Metrics
 	problems    []probes.Problem
+	idlePath    clients.Path                                    // of the last idle probe: perch idle has but one
 	showMetrics bool                                            // print them, as the demo does
 	notices     string                                          // what would have been sent, where nobody is told
 	text        func(io.Writer, probes.Run, report.Style) error // nil: report.Text

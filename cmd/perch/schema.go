@@ -14,8 +14,10 @@ func newSchema(sys system) *cobra.Command {
 			if err != nil {
 				return own(err)
 			}
-			_, err = sys.stdout.Write(b)
-			return err
+			if _, err = sys.stdout.Write(b); err != nil {
+				return own(err)
+			}
+			return nil
 		},
 	}
 }

@@ -41,8 +41,10 @@ func newVersion(sys system) *cobra.Command {
 			if rev != "" {
 				rev = " " + rev
 			}
-			_, err := fmt.Fprintf(sys.stdout, "perch %s%s %s %s/%s\n", v, rev, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
+			if _, err := fmt.Fprintf(sys.stdout, "perch %s%s %s %s/%s\n", v, rev, runtime.Version(), runtime.GOOS, runtime.GOARCH); err != nil {
+				return own(err)
+			}
+			return nil
 		},
 	}
 }
