@@ -80,14 +80,14 @@ func TestRetryAfterHoldsAcrossRuns(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	}}
 	config, _ := thriftyConfig(t, c)
-	for i := range 3 {
+	perch(t.Context(), nil, "run", "--all", "--config", config)
+	told := len(c.at) // on a busy machine the second probe may leave before the first one's answer is read
+	for range 2 {
 		r := perch(t.Context(), nil, "run", "--all", "--config", config)
-		if i > 0 {
-			want(t, "a later run", r.stdout, "Retry-After", "skipped")
-		}
+		want(t, "a later run", r.stdout, "Retry-After", "skipped")
 	}
-	if len(c.at) != 1 {
-		t.Errorf("%d requests in an hour in which perch was to send none after the first", len(c.at))
+	if len(c.at) != told || told == 0 {
+		t.Errorf("%d requests after the run that was told to send none for an hour, which sent %d", len(c.at)-told, told)
 	}
 }
 
