@@ -47,21 +47,22 @@ func (l *ladder) result() probes.IdleResult {
 }
 
 // idleEnds are the idle ages of the closes that follow idle age, ascending. A
-// search that saw nothing but closes at one moment takes those: its rungs start
-// close together, and servers that sweep once a second close them together.
+// search that saw no others takes those at one moment, and those that another
+// rung outlived: servers that sweep once a second close what started together
+// together, and let one connection live up to a second longer than another.
 func (l *ladder) idleEnds() []time.Duration {
-	var ages, together []time.Duration
+	var ages, swept []time.Duration
 	for i, r := range l.rungs {
 		switch {
-		case r.obs.Close == nil || !r.ended() || l.outlived(i):
-		case l.massClosed(i):
-			together = append(together, r.obs.Close.Age)
+		case r.obs.Close == nil || !r.ended():
+		case l.outlived(i) || l.massClosed(i):
+			swept = append(swept, r.obs.Close.Age)
 		default:
 			ages = append(ages, r.obs.Close.Age)
 		}
 	}
 	if len(ages) == 0 && l.in.Spec.Search {
-		ages = together
+		ages = swept
 	}
 	slices.Sort(ages)
 	return ages

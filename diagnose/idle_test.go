@@ -84,6 +84,11 @@ func TestASearchOfATickingServerIsMeasured(t *testing.T) {
 	if got := Idle(in.Spec, in.Observations).Measured; got != 3*s {
 		t.Errorf("a search measured %s, want 3s", got)
 	}
+	in = idleInput(0, rungAt(s/2, 2700*time.Millisecond, "ok"), swept(0, 2200*time.Millisecond))
+	in.Spec.Search = true
+	if got := Idle(in.Spec, in.Observations).Measured; got != 2200*time.Millisecond {
+		t.Errorf("a search whose other rung just lived longer measured %s, want 2.2s", got)
+	}
 }
 
 // TestIdlePath: what a table of common clients is made of is what the outcome's
