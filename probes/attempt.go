@@ -46,6 +46,7 @@ type Attempt struct {
 	Queued     bool          // the close was already queued in our kernel before we wrote: validation would have seen it
 	Delay      time.Duration // perch's own scheduling delay during the attempt: how late it woke, or looked
 	DelayKnown bool          // whether Delay could be measured
+	Own        *OwnPod       // failed attempts: perch's own pod meanwhile; nil: not measured
 	RetryAfter time.Duration // what a 429 or 503 asked for; 0: nothing
 	CloseAfter bool          // the answer ends the connection (Connection: close, or HTTP/1.0 without keep-alive)
 	Advertised time.Duration // Keep-Alive: timeout=N of the answer; 0: none
