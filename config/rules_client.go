@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -30,7 +29,7 @@ func (c *checker) fits(decl *probes.Client, at place) {
 // or its wrapper gives: misspelt, it covers nothing, and no compiler looks at a
 // name in a list. What is not near one is the application's own.
 func (c *checker) doubtErrors(decl *probes.Client, at place) {
-	names := errorNames(*decl)
+	names := clients.Names(*decl)
 	for i, entry := range decl.Retry.Errors {
 		near := nearError(entry, names)
 		if near == "" {
@@ -55,29 +54,6 @@ func named(decl probes.Client) []string {
 		return []string{decl.Kind}
 	}
 	return []string{decl.Kind, decl.WrappedBy}
-}
-
-// errorNames returns what the catalog says that can come out of the client and
-// out of its wrapper, sorted.
-func errorNames(decl probes.Client) []string {
-	client, known := clients.Lookup(decl.Kind)
-	if !known {
-		return nil
-	}
-	found := map[string]bool{}
-	for name, also := range client.Errors {
-		found[name] = true
-		for _, parent := range also {
-			found[parent] = true
-		}
-	}
-	around := decl
-	around.AutomaticRetries, around.Retry = probes.SwitchNone, &probes.RetryPolicy{Layer: probes.LayerAround}
-	for _, gap := range clients.Gaps(around) {
-		found[clients.RetryEntry(around, gap.Reason, "POST", 0)] = true
-	}
-	delete(found, "")
-	return slices.Sorted(maps.Keys(found))
 }
 
 // nearError returns the name that an entry was probably meant to be; empty when

@@ -63,8 +63,8 @@ func TestTheCatalogDoubtsNoneOfItsNames(t *testing.T) {
 			if wrapper != "" && !clients.Wraps(wrapper, kind) {
 				continue
 			}
-			names := errorNames(probes.Client{Kind: kind, WrappedBy: wrapper})
-			if len(names) == 0 || wrapper != "" && !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(errorNames(probes.Client{Kind: kind}), n) }) {
+			names := clients.Names(probes.Client{Kind: kind, WrappedBy: wrapper})
+			if len(names) == 0 || wrapper != "" && !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(clients.Names(probes.Client{Kind: kind}), n) }) {
 				t.Errorf("%s, %q: the names are %q", kind, wrapper, names)
 			}
 			for _, name := range names {

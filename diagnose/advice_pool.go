@@ -114,25 +114,8 @@ func (j *judgement) below(what string) string {
 		what, human(limit), human(j.l.path().Timeout))
 }
 
-// limit is the longest idle time that is safe: the earliest end less 10%, at
-// least 100 ms and two round trips, and the spread of the ends (servers that
-// look at a tick). Rounded down to what people write.
-func (j *judgement) limit() time.Duration {
-	path := j.l.path()
-	margin := max(path.Timeout/10, 100*time.Millisecond, 2*path.Margin)
-	if n := len(j.l.ends); n > 1 {
-		margin += j.l.ends[n-1] - j.l.ends[0]
-	}
-	safe := max(path.Timeout-margin, path.Timeout/2)
-	step := 10 * time.Millisecond
-	switch {
-	case safe >= 10*time.Second:
-		step = time.Second
-	case safe >= 500*time.Millisecond:
-		step = 50 * time.Millisecond
-	}
-	return safe.Truncate(step)
-}
+// limit is the longest idle time that is safe on the measured path.
+func (j *judgement) limit() time.Duration { return j.l.path().Safe() }
 
 // retryAdvice names the missing entry, or warns of one that goes too far. The
 // client cannot tell a request that was never read from one that was read and

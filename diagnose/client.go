@@ -52,7 +52,7 @@ func newClientView(j *judgement) *clientView {
 func (l *ladder) path() clients.Path {
 	p := clients.Path{Timeout: l.idle.Died, Advertised: l.idle.Advertised, Silent: l.idle.How == probes.HowSilent}
 	if len(l.ends) > 0 {
-		p.Timeout = l.ends[0]
+		p.Timeout, p.Spread = l.ends[0], l.ends[len(l.ends)-1]-l.ends[0]
 	}
 	for _, r := range l.rungs {
 		if r.reuse != nil {

@@ -97,7 +97,7 @@ func TestIncidentAdvice(t *testing.T) {
 		"First: Apache HttpClient 4.5's validate_after 2 s -> 900 ms",
 		"The path closes after 1.001 s (measured); the rest is a margin",
 		"Or Apache HttpClient 4.5's max_idle none -> 900 ms",
-		"`HttpClientBuilder.setKeepAliveStrategy((response, context) -> 900)`",
+		"`HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 900)`",
 		"`PoolingHttpClientConnectionManager.setValidateAfterInactivity(900)`",
 		"evictIdleConnections only looks once every max idle time",
 		"Then add `org.apache.http.NoHttpResponseException` to the retry list (the layer inside sees this one), for idempotent methods only",

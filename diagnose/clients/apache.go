@@ -43,7 +43,7 @@ func apache45() Client {
 			"org.apache.http.conn.ConnectionPoolTimeoutException": {"org.apache.http.conn.ConnectTimeoutException"},
 		}),
 		Settings: Settings{
-			MaxIdle:      "HttpClientBuilder.setKeepAliveStrategy((response, context) -> {ms})",
+			MaxIdle:      "HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> {ms})",
 			Validate:     "PoolingHttpClientConnectionManager.setValidateAfterInactivity({ms})",
 			TCPKeepAlive: "SocketConfig.custom().setSoKeepAlive(true), with the kernel's net.ipv4.tcp_keepalive_time below {s}",
 			Timeout:      "RequestConfig.custom().setSocketTimeout({ms})",
@@ -89,7 +89,7 @@ func apache52() Client {
 			connect + "ConnectTimeoutException":  {"java.net.SocketTimeoutException"},
 		}),
 		Settings: Settings{
-			MaxIdle:      "HttpClientBuilder.setKeepAliveStrategy((response, context) -> TimeValue.ofMilliseconds({ms}))",
+			MaxIdle:      "HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> TimeValue.ofMilliseconds({ms}))",
 			Validate:     "ConnectionConfig.custom().setValidateAfterInactivity(TimeValue.ofMilliseconds({ms}))",
 			TCPKeepAlive: "SocketConfig.custom().setSoKeepAlive(true).setTcpKeepIdle({whole})",
 			Timeout:      "RequestConfig.custom().setResponseTimeout(Timeout.ofMilliseconds({ms}))",

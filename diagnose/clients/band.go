@@ -12,6 +12,23 @@ type Path struct {
 	Margin     time.Duration // round trip and resolution: that much earlier a request can already lose the race
 	Advertised time.Duration // Keep-Alive: timeout=N; 0: none
 	Silent     bool          // nothing is sent when it ends: looking cannot see it
+	Spread     time.Duration // from the earliest end seen to the latest: servers that look at a tick
+}
+
+// Safe is the longest idle time that is safe on the path: its timeout less 10%,
+// at least 100 ms and two round trips, and the spread of the ends; never less
+// than half of it. Rounded down to what people write. 0: no timeout is known.
+func (p Path) Safe() time.Duration {
+	margin := max(p.Timeout/10, 100*time.Millisecond, 2*p.Margin) + p.Spread
+	safe := max(p.Timeout-margin, p.Timeout/2)
+	step := 10 * time.Millisecond
+	switch {
+	case safe >= 10*time.Second:
+		step = time.Second
+	case safe >= 500*time.Millisecond:
+		step = 50 * time.Millisecond
+	}
+	return safe.Truncate(step)
 }
 
 // Band returns the idle ages at which the client would use a connection that

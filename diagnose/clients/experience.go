@@ -184,7 +184,7 @@ func (m meeting) seenAnswer(wrapped bool) []string {
 	if status == 0 {
 		return nil
 	}
-	names := []string{fmt.Sprint(status), fmt.Sprintf("%dxx", status/100)}
+	names := []string{fmt.Sprint(status), statusClass(status)}
 	if !wrapped {
 		return names
 	}

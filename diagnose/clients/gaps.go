@@ -1,11 +1,7 @@
 package clients
 
 import (
-	"fmt"
-	"math"
 	"net/http"
-	"strings"
-	"time"
 
 	"perch.example/probes"
 )
@@ -38,34 +34,4 @@ func Gaps(decl probes.Client) []probes.RetryGap {
 		gaps = append(gaps, probes.RetryGap{Client: decl.Kind, Reason: reason, Gap: cover == probes.CoverUncovered})
 	}
 	return gaps
-}
-
-// Setting writes a setting's template with a duration, as the client's
-// language does. {whole} stands for whole seconds, rounded down: where that
-// would be none, the setting cannot express d and the answer is empty.
-func Setting(template string, d time.Duration) string {
-	if d < time.Second && strings.Contains(template, "{whole}") {
-		return ""
-	}
-	return strings.NewReplacer(
-		"{ms}", fmt.Sprint(d.Milliseconds()),
-		"{s}", seconds(d),
-		"{go}", goDuration(d),
-		"{whole}", fmt.Sprint(int(d/time.Second)),
-	).Replace(template)
-}
-
-// seconds writes whole seconds without a fraction, others with one.
-func seconds(d time.Duration) string {
-	if s := d.Seconds(); s != math.Trunc(s) {
-		return fmt.Sprintf("%.1f", s)
-	}
-	return fmt.Sprint(int(d.Seconds()))
-}
-
-func goDuration(d time.Duration) string {
-	if d%time.Second == 0 {
-		return fmt.Sprintf("%d * time.Second", d/time.Second)
-	}
-	return fmt.Sprintf("%d * time.Millisecond", d/time.Millisecond)
 }

@@ -1,0 +1,46 @@
+package clients
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"perch.example/probes"
+)
+
+// Names returns every name by which a retry list can mean what comes out of the
+// declared client or of its declared wrapper, sorted: errors, codes, all that
+// they also are, and statuses (503, 5xx). Both layers are in it, whichever of
+// them the policy says that it sees. nil: the client is not known.
+func Names(decl probes.Client) []string {
+	client, known := Lookup(decl.Kind)
+	if !known {
+		return nil
+	}
+	found := map[string]bool{}
+	addErrors(found, client.Errors)
+	w := lookupWrapper(decl.WrappedBy)
+	if w != nil {
+		addErrors(found, w.errors())
+	}
+	for event := range client.Facts {
+		status := event.status()
+		if status == 0 {
+			continue
+		}
+		found[fmt.Sprint(status)], found[statusClass(status)] = true, true
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+func addErrors(found map[string]bool, errors map[string][]string) {
+	for name, also := range errors {
+		found[name] = true
+		for _, parent := range also {
+			found[parent] = true
+		}
+	}
+}
+
+// statusClass is how retry lists write a hundred of statuses.
+func statusClass(status int) string { return fmt.Sprintf("%dxx", status/100) }
