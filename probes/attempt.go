@@ -30,6 +30,8 @@ type Attempt struct {
 	Elapsed time.Duration // first request byte to the end of the attempt (the opening, when that failed)
 	Phases  Phases
 	RTT     time.Duration // the kernel's smoothed round trip; 0: unknown
+	MinRTT  time.Duration // the smallest round trip that the kernel measured on the connection; 0: unknown
+	Hello   time.Duration // ClientHello to the first byte back, which the TLS peer itself sends; 0: plain, or unknown
 
 	ConnectionAge time.Duration // since the connection was open, when the request left
 	Served        int           // requests that the connection carried before this one
@@ -37,7 +39,11 @@ type Attempt struct {
 
 	RequestBytes      int64  // wire bytes of the request that were written
 	RequestBytesAcked *int64 // of them acknowledged by the next kernel on the path at the attempt's end; nil: unknown
-	ResponseBytes     int64  // wire bytes that came back
+	// AckedAtFirst is how many of them had been acknowledged when the first thing
+	// came after our write (bytes, FIN or RST); nil: nothing came, or unknown. A
+	// RST carries no acknowledgement: 0 says nothing there, and is left out.
+	AckedAtFirst  *int64
+	ResponseBytes int64 // wire bytes that came back
 
 	Local, Remote netip.AddrPort // zero: no connection
 	TraceID       string
@@ -46,6 +52,8 @@ type Attempt struct {
 	Queued     bool          // the close was already queued in our kernel before we wrote: validation would have seen it
 	Delay      time.Duration // perch's own scheduling delay during the attempt: how late it woke, or looked
 	DelayKnown bool          // whether Delay could be measured
+	WokeLate   time.Duration // of Delay: how late the hold woke; 0: in time, or not held
+	Waited     time.Duration // of Delay: how long what decided had waited for perch to look; 0: not, or unknown
 	Own        *OwnPod       // failed attempts: perch's own pod meanwhile; nil: not measured
 	RetryAfter time.Duration // what a 429 or 503 asked for; 0: nothing
 	CloseAfter bool          // the answer ends the connection (Connection: close, or HTTP/1.0 without keep-alive)

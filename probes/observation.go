@@ -53,7 +53,10 @@ func (o Observation) Attempt(c Connection) *Attempt {
 // Path is what is known of what stands between perch and the API.
 type Path struct {
 	TCPEnds TCPEnds
-	Via     []string // "mesh sidecar", "proxy": declared or seen
+	Via     []string      // what stands on the way: "mesh sidecar", "envoy", "proxy"; declared or seen
+	By      []string      // how each of Via is known, in its order, for people: "declared", "by the answer's headers"
+	TCPRTT  time.Duration // over TLS: the smallest TCP round trip of the attempts; 0: unknown
+	Hello   time.Duration // over TLS: the quickest that the TLS peer itself was heard, after a hello or a request; 0: unknown
 }
 
 // TCPEnds says whose kernel answers our packets.
