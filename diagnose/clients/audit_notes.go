@@ -1,0 +1,215 @@
+package clients
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"perch.example/probes"
+)
+
+// auditNotes say what the rows alone do not: why the other layer fares
+// differently, where the client helps or hides, and what the missing entries
+// would do to a POST. Each is one or two sentences, the most telling first.
+func auditNotes(decl probes.Client, a probes.Audit) []string {
+	var notes []string
+	for _, note := range []string{
+		policyNote(decl, a), layerNote(decl, a), postNote(decl, a), ownRetriesNote(decl, a), looksNote(decl, a),
+		coveredTooNote(decl, a), blindNote(a), strangersNote(decl),
+	} {
+		if note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
+func policyNote(decl probes.Client, a probes.Audit) string {
+	switch {
+	case decl.Retry == nil:
+		return "No retry policy is declared, so that nothing is known of what is sent again, and nothing counts as missed. If the application has a retry layer, declare it as client.retry; if it has none, declare `retry: {layer: inside, attempts: 1, errors: []}`, and all that reaches it counts."
+	case decl.Retry.Attempts == 1:
+		return "`attempts: 1` is the first try alone: nothing is sent again, whatever the list holds. It has to be 2 or more."
+	case decl.Retry.Layer == probes.LayerAround && a.Wrapper == "" && wrappable(decl.Kind):
+		return "`layer: around` means nothing without wrapped_by: judged is a layer that sees the errors of " + a.Name + " themselves. If RestTemplate, RestClient or Feign stands around it, declare that."
+	}
+	return ""
+}
+
+func wrappable(kind string) bool {
+	return slices.ContainsFunc(Wrappers(), func(w string) bool { return Wraps(w, kind) })
+}
+
+// layerNote says what the same list would do on the other layer, and why.
+func layerNote(decl probes.Client, a probes.Audit) string {
+	if decl.Retry == nil || decl.Retry.Attempts == 1 || a.Wrapper == "" {
+		return ""
+	}
+	here, there := countedMisses(decl), countedMisses(onLayer(decl, otherLayer(decl.Retry.Layer)))
+	network := lookupWrapper(decl.WrappedBy).network
+	wraps := fmt.Sprintf("%s wraps every I/O error in %s", a.Wrapper, network)
+	inside := decl.Retry.Layer == probes.LayerInside
+	switch {
+	case inside && len(there) < len(here):
+		held := onLayer(decl, probes.LayerAround)
+		by := meet(held, probes.ReasonNoResponse, http.MethodGet, 0).by()
+		return fmt.Sprintf("With `layer: around` the same list covers %s of these network failures: %s, %s. Inside, the layer sees the client's own errors and never that class.", share(len(here)-len(there), len(here)), wraps, holds(by, network))
+	case inside:
+		return ""
+	case len(here) < len(there):
+		return fmt.Sprintf("That holds for `layer: around` only: %s, so that one entry covers them all. Inside, the same list would miss %d network failures and need the client's own errors: %s.", wraps, len(there), strings.Join(entriesOf(there), ", "))
+	case len(here) > 0:
+		return fmt.Sprintf("Around it the layer never sees the client's own errors: %s, so that this one entry covers them all.", wraps)
+	}
+	return ""
+}
+
+func holds(by, network string) string {
+	if listed([]string{by}, network) {
+		return "which the list holds"
+	}
+	return "which is a " + by + ", and that the list holds"
+}
+
+func share(n, of int) string {
+	if n == of {
+		return fmt.Sprintf("all %d", of)
+	}
+	return fmt.Sprintf("%d of the %d", n, of)
+}
+
+// countedMisses are the misses of a GET that make an audit fail.
+func countedMisses(decl probes.Client) []probes.AuditRow {
+	return slices.DeleteFunc(auditRows(decl, http.MethodGet), func(r probes.AuditRow) bool { return !r.Counts })
+}
+
+// entriesOf are the distinct entries of rows, in their order.
+func entriesOf(rows []probes.AuditRow) []string {
+	var out []string
+	for _, r := range rows {
+		if !slices.Contains(out, r.Entry) {
+			out = append(out, r.Entry)
+		}
+	}
+	return out
+}
+
+// postNote warns of what entries do to a request that must not run twice.
+func postNote(decl probes.Client, a probes.Audit) string {
+	if len(a.Missing)+len(a.Answers) == 0 {
+		return ""
+	}
+	now := auditRows(decl, http.MethodPost)
+	var twice []probes.AuditRow
+	for i, r := range auditRows(holding(decl, slices.Concat(a.Missing, a.Answers)...), http.MethodPost) {
+		if r.Result == probes.AuditUnsafe && now[i].Result != probes.AuditUnsafe {
+			twice = append(twice, r)
+		}
+	}
+	if len(twice) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Add them for GET and other idempotent methods only: after %s a POST would be sent again though it may have been executed.", reasonsOf(twice))
+}
+
+// ownRetriesNote says what the client sends again by itself, or would.
+func ownRetriesNote(decl probes.Client, a probes.Audit) string {
+	on, off := decl, decl
+	on.AutomaticRetries, off.AutomaticRetries = probes.SwitchDefault, probes.SwitchNone
+	hidden := slices.DeleteFunc(auditRows(on, http.MethodGet), func(r probes.AuditRow) bool { return r.By != a.Name })
+	if len(hidden) == 0 {
+		return ""
+	}
+	if decl.AutomaticRetries == probes.SwitchNone {
+		return fmt.Sprintf("The client's automatic retries are off. With them on it would by itself send a GET again after %s.", reasonsOf(hidden))
+	}
+	note := fmt.Sprintf("The client by itself sends a GET again after %s, so that no retry list sees it unless that fails, too.", reasonsOf(hidden))
+	if decl.Retry == nil {
+		return note
+	}
+	all := countedMisses(off)
+	bare := slices.DeleteFunc(all, func(r probes.AuditRow) bool {
+		return !slices.ContainsFunc(hidden, func(h probes.AuditRow) bool { return h.Reason == r.Reason })
+	})
+	if len(bare) == 0 {
+		return note
+	}
+	return note + " With its automatic retries off the list would have to hold " + strings.Join(entriesOf(bare), ", ") + "."
+}
+
+// looksNote says from which idle age on the client looks, and what it sees.
+func looksNote(decl probes.Client, a probes.Audit) string {
+	client, _ := Lookup(decl.Kind)
+	var sees []probes.AuditRow
+	for _, r := range a.Rows {
+		if r.Method == http.MethodGet && (r.NoticedFrom > 0 || r.Result == probes.AuditNoticed) {
+			sees = append(sees, r)
+		}
+	}
+	limit := client.ValidateAfter(decl)
+	switch {
+	case limit.Mode == probes.LimitAfter && limit.After > 0 && len(sees) > 0:
+		return fmt.Sprintf("From %s s of idleness on it looks at a connection before it uses it, and notices %s. Judged here is a connection that was idle for less.", seconds(limit.After), reasonsOf(sees))
+	case len(sees) > 0:
+		return fmt.Sprintf("It looks at every connection before it uses it, and notices %s. A close that crosses the request it cannot see.", reasonsOf(sees))
+	default:
+		return "It never looks at a connection before it uses it."
+	}
+}
+
+// coveredTooNote explains why an exact error is not in the list of the missing:
+// another one there is its parent.
+func coveredTooNote(decl probes.Client, a probes.Audit) string {
+	var covered []string
+	tree := errorTree(tryingAgain(decl))
+	for _, entry := range entriesOf(missedRows(tryingAgain(decl), []string{http.MethodGet})) {
+		for _, parent := range kindsOf(tree, entry)[1:] {
+			if slices.Contains(a.Missing, parent) {
+				covered = append(covered, fmt.Sprintf("%s covers %s", parent, entry))
+				break
+			}
+		}
+	}
+	if len(covered) == 0 {
+		return ""
+	}
+	return strings.Join(covered, "; ") + "."
+}
+
+// blindNote is about what no retry layer can see: it looks like an answer.
+func blindNote(a probes.Audit) string {
+	var blind []probes.AuditRow
+	for _, r := range a.Rows {
+		if r.Method == http.MethodGet && r.Answer && r.Entry == "" && r.Result != probes.AuditRetried {
+			blind = append(blind, r)
+		}
+	}
+	if len(blind) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("No retry list can cover %s: the client %s. Only a look at what came can tell.", reasonsOf(blind), blind[0].Experiences)
+}
+
+func strangersNote(decl probes.Client) string {
+	entries := strangers(decl)
+	if len(entries) == 0 {
+		return ""
+	}
+	return "Counted as covering nothing, since the catalog does not know them: " + strings.Join(entries, ", ") + "."
+}
+
+// reasonsOf joins the reasons of rows like a sentence does.
+func reasonsOf(rows []probes.AuditRow) string {
+	var all []string
+	for _, r := range rows {
+		if !slices.Contains(all, string(r.Reason)) {
+			all = append(all, string(r.Reason))
+		}
+	}
+	if len(all) < 2 {
+		return strings.Join(all, "")
+	}
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + " and " + all[last]
+}

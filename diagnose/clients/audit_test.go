@@ -1,0 +1,262 @@
+package clients
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"perch.example/probes"
+)
+
+// declarations are every client x wrapper x layer x automatic retries, without
+// a list and with those that people write.
+func declarations() []probes.Client {
+	var all []probes.Client
+	for _, kind := range Kinds() {
+		for _, wrapper := range append(Wrappers(), "") {
+			if wrapper != "" && !Wraps(wrapper, kind) {
+				continue
+			}
+			for _, layer := range []probes.RetryLayer{probes.LayerInside, probes.LayerAround} {
+				if wrapper == "" && layer == probes.LayerAround {
+					continue // the same as inside
+				}
+				for _, own := range []probes.Switch{probes.SwitchDefault, probes.SwitchNone} {
+					for _, errors := range [][]string{nil, {serverErr, resource, "5xx"}, {"java.io.IOException", "ECONNRESET"}} {
+						all = append(all, probes.Client{
+							Kind: kind, WrappedBy: wrapper, AutomaticRetries: own,
+							Retry: &probes.RetryPolicy{Layer: layer, Attempts: 3, Errors: errors},
+						})
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+func describe(d probes.Client) string {
+	return fmt.Sprintf("%s in %q, %s, automatic retries %q, %q", d.Kind, d.WrappedBy, d.Retry.Layer, d.AutomaticRetries, d.Retry.Errors)
+}
+
+// TestAddingWhatIsMissingCoversAll: with what the audit lists nothing is missed
+// any more, with one entry less something is, and no entry is a parent of what
+// it stands for.
+func TestAddingWhatIsMissingCoversAll(t *testing.T) {
+	missed := 0
+	for _, decl := range declarations() {
+		a := Audit(decl, AuditMethods())
+		if a.Missed() != (len(a.Missing) > 0) {
+			t.Errorf("%s: missed is %t, to add: %q", describe(decl), a.Missed(), a.Missing)
+		}
+		if a.Missed() {
+			missed++
+		}
+		added := Audit(holding(decl, a.Missing...), AuditMethods())
+		if added.Missed() {
+			t.Errorf("%s: with %q added it still misses", describe(decl), a.Missing)
+		}
+		if !slices.Equal(added.Answers, a.Answers) || len(added.Doubts) > len(a.Doubts) {
+			t.Errorf("%s: adding errors changed the answers to %q, the doubts to %q", describe(decl), added.Answers, added.Doubts)
+		}
+		whole := Audit(holding(decl, slices.Concat(a.Missing, a.Answers)...), AuditMethods())
+		if len(whole.Missing)+len(whole.Answers) > 0 {
+			t.Errorf("%s: with all added it would have to hold %q and %q", describe(decl), whole.Missing, whole.Answers)
+		}
+		for i, entry := range a.Missing {
+			if len(countedMisses(holding(decl, slices.Concat(a.Missing[:i], a.Missing[i+1:])...))) == 0 {
+				t.Errorf("%s: %s is not needed", describe(decl), entry)
+			}
+			if !slices.ContainsFunc(a.Rows, func(r probes.AuditRow) bool { return r.Counts && r.Entry == entry }) {
+				t.Errorf("%s: %s is not what any reason comes out as", describe(decl), entry)
+			}
+		}
+	}
+	if missed == 0 {
+		t.Error("no declaration misses anything")
+	}
+}
+
+// TestOnlyErrorsOfIdempotentMethodsCount, and only where somebody could know.
+func TestOnlyErrorsOfIdempotentMethodsCount(t *testing.T) {
+	for _, decl := range declarations() {
+		for _, r := range Audit(decl, AuditMethods()).Rows {
+			if r.Counts && (r.Method != "GET" || r.Answer || !r.Transient || r.Result != probes.AuditMissed || r.Entry == "") {
+				t.Errorf("%s: counts %+v", describe(decl), r)
+			}
+			if (r.By != "") != (r.Result == probes.AuditRetried || r.Result == probes.AuditUnsafe) {
+				t.Errorf("%s: %s, sent again by %q", describe(decl), r.Result, r.By)
+			}
+			if r.Method == "GET" && r.Result == probes.AuditUnsafe {
+				t.Errorf("%s: a GET is unsafe after %s", describe(decl), r.Reason)
+			}
+			if (r.Experiences == "") != (r.Result == probes.AuditUnknown) {
+				t.Errorf("%s, %s: %s, and the client %q", describe(decl), r.Reason, r.Result, r.Experiences)
+			}
+		}
+	}
+}
+
+// TestAuditReasonsAreAllThatAClientMeets: those of the catalog, those of the
+// gaps, and three that the catalog is silent about.
+func TestAuditReasonsAreAllThatAClientMeets(t *testing.T) {
+	silent := []probes.Reason{probes.ReasonConnectFailed, probes.ReasonPartialBody, probes.ReasonBadResponse}
+	for _, r := range probes.Reasons() {
+		want := eventOf(r) != "" || slices.Contains(gapReasons(), r) || slices.Contains(silent, r)
+		if got := slices.Contains(auditReasons(), r); got != want {
+			t.Errorf("%s: audited %t, want %t", r, got, want)
+		}
+	}
+}
+
+// results are the reasons of a method by result, in their order.
+func results(a probes.Audit, method string) map[probes.AuditResult]string {
+	out := map[probes.AuditResult]string{}
+	for _, r := range a.Rows {
+		if r.Method == method {
+			out[r.Result] = strings.TrimSpace(out[r.Result] + " " + string(r.Reason))
+		}
+	}
+	return out
+}
+
+// TestTheIncident: what its policy misses, what to add, and why the other layer
+// would do.
+func TestTheIncident(t *testing.T) {
+	a := Audit(spring("inside", serverErr, resource), AuditMethods())
+	get := results(a, "GET")
+	if want := "idle_fin idle_close_notify crossed_close eof idle_rst reset partial_head no_response blackhole dns refused connect_timeout idle_bytes rate_limited unavailable proxy_upstream_reset"; get["missed"] != want {
+		t.Errorf("missed: %s\n  want: %s", get["missed"], want)
+	}
+	if !a.Missed() || a.Name != "Apache HttpClient 4.5" || a.Wrapper != "RestTemplate" {
+		t.Errorf("missed %t, %q around %q", a.Missed(), a.Wrapper, a.Name)
+	}
+	if len(a.Missing) < 2 || a.Missing[0] != noAnswer || a.Missing[1] != "java.net.SocketException" {
+		t.Errorf("to add: %q", a.Missing)
+	}
+	if want := []string{"408", "429", "5xx"}; !slices.Equal(a.Answers, want) {
+		t.Errorf("answers to add: %q, want %q", a.Answers, want)
+	}
+	says(t, "notes", a.Notes,
+		"With `layer: around` the same list covers all", "RestTemplate wraps every I/O error in "+resource+", which the list holds", "never that class",
+		"a POST would be sent again though it may have been executed", "automatic retries are off", "From 2 s of idleness on", "java.net.SocketException covers org.apache.http.conn.HttpHostConnectException")
+	says(t, "doubts", a.Doubts,
+		serverErr+" covers nothing with `layer: inside`: RestTemplate throws it around the layer; inside, an answer is no error: write its status",
+		resource+" covers nothing with `layer: inside`: RestTemplate throws it around the layer, which sees the errors of Apache HttpClient 4.5 themselves")
+	for _, r := range a.Rows {
+		if r.Method == "GET" && r.Reason == probes.ReasonIdleFIN {
+			want := probes.AuditRow{
+				Reason: "idle_fin", Method: "GET", Transient: true, Result: "missed", Counts: true,
+				Experiences: "throws " + noAnswer + ": <host> failed to respond", Wrapped: resource, Entry: noAnswer, NoticedFrom: 2e9,
+			}
+			if r != want {
+				t.Errorf("idle_fin:\n got %+v\nwant %+v", r, want)
+			}
+		}
+	}
+}
+
+// TestTheIncidentAround: the same list, around RestTemplate.
+func TestTheIncidentAround(t *testing.T) {
+	a := Audit(spring("around", serverErr, resource), AuditMethods())
+	if a.Missed() || a.Missing != nil {
+		t.Errorf("missed %t, to add %q", a.Missed(), a.Missing)
+	}
+	if want := []string{"408", "org.springframework.web.client.HttpClientErrorException$TooManyRequests"}; !slices.Equal(a.Answers, want) {
+		t.Errorf("answers to add: %q, want %q", a.Answers, want)
+	}
+	says(t, "notes", a.Notes, "That holds for `layer: around` only: RestTemplate wraps every I/O error in "+resource, noAnswer)
+	if a.Doubts != nil {
+		t.Errorf("doubts %q", a.Doubts)
+	}
+	if post := results(a, "POST"); !strings.Contains(post["unsafe"], "eof") || !strings.Contains(post["retried"], "idle_fin") {
+		t.Errorf("POST: %v", post)
+	}
+	for _, r := range a.Rows {
+		if r.Method == "GET" && r.Reason == probes.ReasonIdleFIN && r.By != resource {
+			t.Errorf("idle_fin is sent again by %q", r.By)
+		}
+	}
+	names := Audit(spring("around", noAnswer), AuditMethods())
+	says(t, "doubts", names.Doubts, noAnswer+" covers nothing with `layer: around`: around it the layer sees what RestTemplate makes of the errors of Apache HttpClient 4.5")
+	says(t, "notes", names.Notes, "Around it the layer never sees the client's own errors")
+	if want := []string{resource}; !slices.Equal(names.Missing, want) {
+		t.Errorf("to add: %q, want %q", names.Missing, want)
+	}
+}
+
+func TestAuditNotes(t *testing.T) {
+	plain := func(kind string, errors ...string) probes.Client {
+		return probes.Client{Kind: kind, Retry: &probes.RetryPolicy{Layer: "inside", Attempts: 3, Errors: errors}}
+	}
+	once := spring("inside", noAnswer)
+	once.Retry.Attempts = 1
+	undeclared := spring("inside")
+	undeclared.Retry = nil
+	bare := plain("apache-httpclient-4.5")
+	bare.Retry.Layer = probes.LayerAround
+	never := spring("inside")
+	never.ValidateAfter = none()
+	for name, tt := range map[string]struct {
+		decl   probes.Client
+		missed bool
+		says   []string
+	}{
+		"one attempt":           {once, true, []string{"`attempts: 1` is the first try alone"}},
+		"no policy":             {undeclared, false, []string{"No retry policy is declared", "nothing counts as missed"}},
+		"around nothing":        {bare, true, []string{"`layer: around` means nothing without wrapped_by"}},
+		"its own retries":       {plain("go-net-http"), true, []string{"The client by itself sends a GET again after crossed_close, eof and reset", "With its automatic retries off the list would have to hold io.EOF, syscall.ECONNRESET."}},
+		"its own retries, held": {plain("go-net-http", "*url.Error"), false, []string{"The client by itself sends a GET again"}},
+		"looks always":          {plain("go-net-http"), true, []string{"It looks at every connection before it uses it, and notices idle_fin, idle_close_notify, idle_rst and idle_bytes."}},
+		"never looks":           {never, true, []string{"It never looks at a connection before it uses it."}},
+		"a cut head is a 200":   {plain("requests"), true, []string{"No retry list can cover partial_head: the client returns 200 with no error"}},
+		"a stranger":            {plain("requests", "shop.StockError"), true, []string{"the catalog does not know them: shop.StockError."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := Audit(tt.decl, AuditMethods())
+			if a.Missed() != tt.missed {
+				t.Errorf("missed %t, want %t", a.Missed(), tt.missed)
+			}
+			says(t, "notes", a.Notes, tt.says...)
+		})
+	}
+}
+
+// TestWithoutAPolicyAWholeListIsShown: for the layer where the application is.
+func TestWithoutAPolicyAWholeListIsShown(t *testing.T) {
+	decl := spring("inside")
+	decl.Retry = nil
+	a := Audit(decl, AuditMethods())
+	if want := []string{resource}; !slices.Equal(a.Missing, want) {
+		t.Errorf("to hold: %q, want %q", a.Missing, want)
+	}
+	decl.WrappedBy = ""
+	if a := Audit(decl, AuditMethods()); !slices.Contains(a.Missing, noAnswer) {
+		t.Errorf("to hold: %q, want %s among them", a.Missing, noAnswer)
+	}
+	if got := results(a, "GET"); got["missed"] != "" || !strings.Contains(got["unknown"], "idle_fin") {
+		t.Errorf("GET: %v", got)
+	}
+	if a := Audit(probes.Client{Kind: "lynx"}, AuditMethods()); a.Name != "lynx" || a.Rows != nil || a.Missed() {
+		t.Errorf("a client that nobody knows: %+v", a)
+	}
+}
+
+func TestIsStatus(t *testing.T) {
+	for entry, want := range map[string]bool{"503": true, "5xx": true, "4XX": true, "5x": false, "EOF": false, "999": false, "50x": false, "5000": false, "": false} {
+		if got := isStatus(entry); got != want {
+			t.Errorf("%q: %t, want %t", entry, got, want)
+		}
+	}
+}
+
+func says(t *testing.T, what string, texts []string, parts ...string) {
+	t.Helper()
+	all := strings.Join(texts, "\n")
+	for _, p := range parts {
+		if !strings.Contains(all, p) {
+			t.Errorf("%s do not say %q:\n%s", what, p, all)
+		}
+	}
+}
