@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"slices"
 	"time"
 
 	"perch.example/probes"
@@ -17,11 +18,15 @@ const (
 
 // Client is what the catalog knows of one HTTP client.
 type Client struct {
-	Kind     string // the key in a config: client.kind; Lookup sets it
+	Kind     string // the key in a config: client.kind
 	Name     string // as people call it
+	Language string
 	Verb     string // how its language says that an error comes out: "throws", "raises"
+	Versions string // what the documented facts hold for
+	Measured string // the version that the measured facts hold for; empty: none are
 	Idle     IdleLimit
 	Looks    Validation
+	Retries  Retrying
 	Facts    map[Event]Fact
 	Errors   map[string][]string // an error's name -> what it also is; names as the application writes them
 	Settings Settings
@@ -45,14 +50,26 @@ type Validation struct {
 	Source Source
 }
 
-// Settings are templates in the client's own syntax. {ms}, {s}, {whole}
-// and {go} stand for a duration; see Setting. Empty: there is no such setting.
+// Retrying is the client's own second try.
+type Retrying struct {
+	Does    string   // in words
+	Methods []string // those that it sends again where the fact's Safe cell says so; nil: GET, HEAD, OPTIONS, TRACE
+	Off     string   // the setting that turns it off; empty: there is none
+	Source  Source
+}
+
+// Settings are templates in the client's own syntax: one expression, or where
+// there is only a setter, statements that end with a semicolon. {ms}, {s},
+// {whole} and {go} stand for a duration; see Setting. Empty: there is no such
+// setting.
 type Settings struct {
 	MaxIdle      string
 	Validate     string
 	TCPKeepAlive string
-	Timeout      string   // of one response
-	Caveats      []string // about MaxIdle and Validate
+	Timeout      string            // of one response
+	Retry        string            // its own or its ecosystem's retry, for idempotent methods; empty: none built in
+	SpringBoot   map[string]string // a wrapper's kind -> the bean that sets MaxIdle below it
+	Caveats      []string          // about MaxIdle and Validate
 }
 
 // Event is one thing that can happen to a request, as a client can tell it.
@@ -66,19 +83,34 @@ const (
 	ClosesOnRequest Event = "closes on the request"
 	ResetsOnRequest Event = "resets on the request"
 	PartialHead     Event = "ends inside the head"
+	PartialBody     Event = "ends inside the body"
+	NotHTTP         Event = "answers no HTTP"
 	Silence         Event = "no answer"
 	NoAddress       Event = "no address"
 	Refused         Event = "connection refused"
 	ConnectTimeout  Event = "connect timeout"
+	Unreachable     Event = "no route to the host"
+	ProxyFailure    Event = "the proxy makes no tunnel"
 	TLSFailure      Event = "TLS failure"
+	BadCertificate  Event = "certificate not accepted"
 	Unavailable     Event = "503"
 	RateLimited     Event = "429"
+	Unauthorized    Event = "401"
 )
+
+// Events returns the closed set, in the order in which they are shown.
+func Events() []Event {
+	return []Event{
+		ClosedIdle, ResetIdle, BytesIdle, ClosesOnRequest, ResetsOnRequest, PartialHead, PartialBody, NotHTTP, Silence,
+		NoAddress, Refused, ConnectTimeout, Unreachable, ProxyFailure, TLSFailure, BadCertificate,
+		Unavailable, RateLimited, Unauthorized,
+	}
+}
 
 // Fact is what a client does when an event meets it.
 type Fact struct {
-	Safe   Effect  // GET, HEAD, OPTIONS, TRACE
-	Other  Effect  // POST and the like
+	Safe   Effect  // GET, and the other methods of Retrying.Methods
+	Other  Effect  // POST and the rest
 	Bare   *Effect // with automatic retries off; nil: as Other
 	Looked *Effect // at an idle age at which it looks first; nil: looking changes nothing
 	Source Source
@@ -102,50 +134,17 @@ const (
 	Returns Does = "returns" // the application gets something that looks like an answer
 )
 
-// entry names a client, so that only the one that is asked for is built.
-type entry struct {
-	kind  string
-	build func() Client
-}
-
-// catalog lists the constructors, in the order in which clients are shown.
-func catalog() []entry {
-	return []entry{
-		{"apache-httpclient-4.5", apache45},
-		{"apache-httpclient-5.2", apache52},
-		{"okhttp", okHTTP},
-		{"jdk-httpclient", jdkHTTPClient},
-		{"httpurlconnection", urlConnection},
-		{"node-http", nodeHTTP},
-		{"node-fetch", undici},
-		{"requests", requests},
-		{"urllib3", urllib3Pool},
-		{"aiohttp", aiohttp},
-		{"httpx", httpx},
-		{"libcurl", libcurl},
-		{"go-net-http", goNetHTTP},
-	}
-}
-
 // Kinds returns the catalog's keys, in the order in which they are shown.
-func Kinds() []string {
-	var kinds []string
-	for _, e := range catalog() {
-		kinds = append(kinds, e.kind)
-	}
-	return kinds
-}
+func Kinds() []string { return slices.Clone(catalog().kinds) }
 
-// Lookup returns the client of that kind.
+// Lookup returns the client of that kind. Its maps are the catalog's own: read
+// them only.
 func Lookup(kind string) (Client, bool) {
-	for _, e := range catalog() {
-		if e.kind == kind {
-			c := e.build()
-			c.Kind = kind
-			return c, true
-		}
+	read, ok := catalog().clients[kind]
+	if !ok {
+		return Client{}, false
 	}
-	return Client{}, false
+	return read(), true
 }
 
 // Common returns every known client with all its defaults, for reports where
@@ -182,12 +181,24 @@ func eventOf(r probes.Reason) Event {
 		return Refused
 	case probes.ReasonConnectTimeout:
 		return ConnectTimeout
-	case probes.ReasonTLS, probes.ReasonCertificate:
+	case probes.ReasonConnectFailed:
+		return Unreachable
+	case probes.ReasonProxy:
+		return ProxyFailure
+	case probes.ReasonTLS:
 		return TLSFailure
+	case probes.ReasonCertificate:
+		return BadCertificate
+	case probes.ReasonPartialBody:
+		return PartialBody
+	case probes.ReasonBadResponse:
+		return NotHTTP
 	case probes.ReasonUnavailable, probes.ReasonProxyUpstreamReset:
 		return Unavailable
 	case probes.ReasonRateLimited:
 		return RateLimited
+	case probes.ReasonUnauthorized:
+		return Unauthorized
 	default:
 		return ""
 	}
@@ -200,6 +211,8 @@ func (e Event) status() int {
 		return 503
 	case RateLimited:
 		return 429
+	case Unauthorized:
+		return 401
 	case BytesIdle:
 		return 408
 	default:
@@ -211,16 +224,4 @@ func none() probes.Limit   { return probes.Limit{Mode: probes.LimitNone} }
 func always() probes.Limit { return probes.Limit{Mode: probes.LimitAlways} }
 func after(d time.Duration) probes.Limit {
 	return probes.Limit{Mode: probes.LimitAfter, After: d}
-}
-
-func fails(name, text string) Effect { return Effect{Does: Fails, Error: name, Text: text} }
-
-// same is a fact that holds for every method and setting.
-func same(e Effect, s Source) Fact { return Fact{Safe: e, Other: e, Source: s} }
-
-// answered are the facts about whole answers: every client hands them over.
-func answered(facts map[Event]Fact) map[Event]Fact {
-	facts[Unavailable] = same(Effect{Does: Returns, Text: "the answer 503"}, Documented)
-	facts[RateLimited] = same(Effect{Does: Returns, Text: "the answer 429"}, Documented)
-	return facts
 }

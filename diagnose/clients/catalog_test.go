@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -116,31 +117,28 @@ func TestApacheLooks(t *testing.T) {
 	}
 }
 
-// TestCatalogIsWhole: every client has what the reports need.
+// TestCatalogIsWhole: every client has what the reports need. What is measured
+// says with which version, and covers the wire's own events.
 func TestCatalogIsWhole(t *testing.T) {
 	for _, kind := range Kinds() {
-		c, ok := Lookup(kind)
-		if !ok || c.Kind != kind || c.Name == "" || c.Verb == "" || c.Idle.Source == "" || c.Looks.Source == "" || c.Looks.How == "" {
-			t.Errorf("%s: %+v", kind, c)
-		}
+		c, _ := Lookup(kind)
+		measured := false
 		for event, fact := range c.Facts {
-			if fact.Source != Measured && fact.Source != Documented {
-				t.Errorf("%s, %s: source %q", kind, event, fact.Source)
-			}
-			cells := []Effect{fact.Safe, fact.Other}
-			if fact.Bare != nil {
-				cells = append(cells, *fact.Bare)
-			}
-			for _, e := range cells {
-				if e.Does == "" || (e.Does == Fails) != (e.Error != "") || e.Does == Returns && e.Text == "" {
-					t.Errorf("%s, %s: %+v", kind, event, e)
-				}
-				if e.Does == Fails && len(c.Errors) > 0 && c.Errors[e.Error] == nil {
+			measured = measured || fact.Source == Measured
+			for _, e := range effects(fact) {
+				if e.Does == Fails && c.Errors[e.Error] == nil {
 					t.Errorf("%s, %s: error %s has no place in the hierarchy", kind, event, e.Error)
 				}
 			}
 		}
-		for _, event := range []Event{ClosedIdle, ResetIdle, BytesIdle, ClosesOnRequest, ResetsOnRequest, PartialHead, Silence, Unavailable, RateLimited} {
+		if measured != (c.Measured != "") || c.Versions == "" {
+			t.Errorf("%s: facts are measured: %t; versions %q, measured %q", kind, measured, c.Versions, c.Measured)
+		}
+		want := []Event{ClosedIdle, ResetIdle, ClosesOnRequest, Silence, NoAddress, Refused, ConnectTimeout, TLSFailure, BadCertificate, Unavailable, RateLimited, Unauthorized}
+		if measured {
+			want = append(want, BytesIdle, ResetsOnRequest, PartialHead)
+		}
+		for _, event := range want {
 			if _, ok := c.Facts[event]; !ok {
 				t.Errorf("%s says nothing about %q", kind, event)
 			}
@@ -154,25 +152,75 @@ func TestCatalogIsWhole(t *testing.T) {
 	}
 }
 
-// TestJavaErrorsEndInThrowable follows every class to the root.
-func TestJavaErrorsEndInThrowable(t *testing.T) {
-	for _, kind := range []string{"apache-httpclient-4.5", "apache-httpclient-5.2", "okhttp", "jdk-httpclient", "httpurlconnection"} {
+func effects(f Fact) []Effect {
+	cells := []Effect{f.Safe, f.Other}
+	for _, e := range []*Effect{f.Bare, f.Looked} {
+		if e != nil {
+			cells = append(cells, *e)
+		}
+	}
+	return cells
+}
+
+// TestErrorsEndInTheirLanguagesRoot follows every name to the root, and finds
+// no circle and no parent that is nowhere explained.
+func TestErrorsEndInTheirLanguagesRoot(t *testing.T) {
+	roots := map[string][]string{
+		"Java": {"java.lang.Throwable"}, "Python": {"Exception", "IOError"}, "JavaScript": {"Error"},
+		"Go": {"net.Error", "io.ErrUnexpectedEOF"}, "C#": {"System.Exception"},
+	}
+	for _, kind := range Kinds() {
 		c, _ := Lookup(kind)
 		for name := range c.Errors {
-			if !slices.Contains(kindsOf(c.Errors, name), "java.lang.Throwable") {
-				t.Errorf("%s: %s does not end in Throwable", kind, name)
+			for _, top := range tops(c.Errors, name) {
+				if known := roots[c.Language]; known != nil && !slices.Contains(known, top) {
+					t.Errorf("%s: %s ends in %s, want %q", kind, name, top, known)
+				}
 			}
 		}
 	}
-	for _, w := range wrappers() {
-		for _, name := range []string{w.network, w.status(429), w.status(503), w.status(404), w.status(500)} {
-			if !slices.Contains(kindsOf(w.errors(), name), "java.lang.Throwable") {
-				t.Errorf("%s: %s does not end in Throwable", w.kind, name)
+	for _, w := range catalog().wrappers() {
+		for _, name := range []string{w.network, w.body, w.status(429), w.status(503), w.status(401), w.status(404), w.status(500)} {
+			if got := tops(w.errors(), name); !slices.Equal(got, []string{"java.lang.Throwable"}) {
+				t.Errorf("%s: %s ends in %q", w.kind, name, got)
 			}
 		}
-		for _, kind := range w.clients {
-			if _, ok := Lookup(kind); !ok {
-				t.Errorf("%s wraps %s, which is not in the catalog", w.kind, kind)
+		if len(w.clients) == 0 {
+			t.Errorf("%s wraps nothing", w.kind)
+		}
+	}
+}
+
+// tops are the names above name that are nothing else themselves.
+func tops(parents map[string][]string, name string) []string {
+	var top []string
+	for _, n := range kindsOf(parents, name) {
+		if len(parents[n]) == 0 {
+			top = append(top, n)
+		}
+	}
+	return top
+}
+
+// TestSettingsAreTemplates: every placeholder is one that Setting fills.
+func TestSettingsAreTemplates(t *testing.T) {
+	for _, kind := range Kinds() {
+		c, _ := Lookup(kind)
+		s := c.Settings
+		durations := []string{s.MaxIdle, s.Validate, s.Timeout}
+		for wrapper, bean := range s.SpringBoot {
+			if durations = append(durations, bean); !Wraps(wrapper, kind) {
+				t.Errorf("%s: a bean for %s, which does not wrap it", kind, wrapper)
+			}
+		}
+		for _, template := range append(durations, s.TCPKeepAlive, s.Retry) {
+			if got := Setting(template, 5*time.Second); regexp.MustCompile(`\{(ms|s|go|whole)\}`).MatchString(got) {
+				t.Errorf("%s: %s", kind, got)
+			}
+		}
+		for _, template := range durations {
+			if template != "" && Setting(template, 5*time.Second) == Setting(template, 7*time.Second) {
+				t.Errorf("%s: no duration in %q", kind, template)
 			}
 		}
 	}

@@ -1,8 +1,10 @@
 package clients
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,7 +73,7 @@ func meet(decl probes.Client, reason probes.Reason, method string, idle time.Dur
 	if !ok {
 		return m
 	}
-	m.effect = fact.effect(client.looksAt(decl, idle), safe(method), decl.AutomaticRetries != probes.SwitchNone)
+	m.effect = fact.effect(client.looksAt(decl, idle), client.repeats(method), decl.AutomaticRetries != probes.SwitchNone)
 	switch m.effect.Does {
 	case Notices:
 		m.result = Noticed
@@ -85,13 +87,13 @@ func meet(decl probes.Client, reason probes.Reason, method string, idle time.Dur
 
 // effect picks the cell. An unset one falls back to what comes out when the
 // client does not help.
-func (f Fact) effect(looked, safeMethod, automatic bool) Effect {
+func (f Fact) effect(looked, repeats, automatic bool) Effect {
 	switch {
 	case looked && f.Looked != nil:
 		return *f.Looked
 	case !automatic && f.Bare != nil:
 		return *f.Bare
-	case safeMethod && (automatic || f.Safe.Does != Retries):
+	case repeats && (automatic || f.Safe.Does != Retries):
 		return f.Safe
 	default:
 		return f.Other
@@ -117,7 +119,7 @@ func (m meeting) text() string {
 		text += ": " + m.effect.Text
 	}
 	if m.wrapper != nil {
-		text += fmt.Sprintf(", which %s wraps in %s", m.wrapper.name, m.wrapper.network)
+		text += fmt.Sprintf(", which %s wraps in %s", m.wrapper.name, m.wrapper.around(m.event))
 	}
 	return text
 }
@@ -174,7 +176,7 @@ func (m meeting) seen() []string {
 		return m.seenAnswer(wrapped)
 	}
 	if wrapped {
-		return kindsOf(m.wrapper.errors(), m.wrapper.network)
+		return kindsOf(m.wrapper.errors(), m.wrapper.around(m.event))
 	}
 	return kindsOf(m.client.Errors, m.effect.Error)
 }
@@ -220,6 +222,15 @@ func listed(list []string, name string) bool {
 
 func lastPart(name string) string {
 	return name[strings.LastIndexAny(name, ".$")+1:]
+}
+
+// repeats reports whether the client itself sends the method again, where it
+// sends anything again.
+func (c Client) repeats(method string) bool {
+	if len(c.Retries.Methods) == 0 {
+		return safe(method)
+	}
+	return slices.Contains(c.Retries.Methods, cmp.Or(method, http.MethodGet))
 }
 
 // safe reports whether clients treat the method as one without effects.
