@@ -70,19 +70,19 @@ func (j *judgement) byDiagnosis() []string {
 func (j *judgement) otherAdvice() []string {
 	switch j.rule.Diagnosis {
 	case probes.DiagnosisServiceDown, probes.DiagnosisUnreachable, probes.DiagnosisUnstable:
-		return []string{"It is not the connection pool: a fresh connection failed as well. Stop looking there, and ask the API's owner or whoever runs the path."}
+		return j.reachabilityAdvice()
 	case probes.DiagnosisCertificate:
 		return j.certificateAdvice()
 	case probes.DiagnosisRateLimited:
 		return []string{"Lower what the application sends, or perch's part (share, every): " + j.share() + "."}
 	case probes.DiagnosisUnauthorized:
-		return []string{"Renew the credentials that perch sends, and see whether the application's have expired too."}
+		return []string{"First: renew the credentials that perch sends, and see whether the application's have expired too. A 403 may also come from a WAF in front of the API: its owner can tell."}
 	case probes.DiagnosisContract:
 		return []string{"Compare the answer with the probe's expectations: the API answers, but not what was agreed."}
 	case probes.DiagnosisSlow:
 		return []string{"The time is the API's or the path's, not the pool's: the connection was made and answered. Compare the phases."}
 	case probes.DiagnosisOwnPod:
-		return []string{"Give perch's pod more CPU, or look at what starves its node: this run says nothing of the API."}
+		return []string{j.ownPodAdvice()}
 	default:
 		return nil
 	}
@@ -126,9 +126,23 @@ func (j *judgement) noKeepAliveAdvice() string {
 		human(cost), human(p.DNS), human(p.Connect), human(p.TLS))
 }
 
-func (j *judgement) meshHint() string {
-	if j.l.in.Spec.Via == probes.ViaMesh {
-		return " With Istio that is the DestinationRule's connectionPool.http.idleTimeout."
+// reachabilityAdvice is about a fresh connection that failed as well.
+func (j *judgement) reachabilityAdvice() []string {
+	advice := []string{"It is not the connection pool: a fresh connection failed as well. Stop looking there, and ask the API's owner or whoever runs the path."}
+	if j.rule.Diagnosis == probes.DiagnosisUnstable && j.client != nil {
+		advice = append(advice, j.retryAdvice()...) // a second try works
 	}
-	return ""
+	return advice
+}
+
+// ownPodAdvice is about perch's own pod: what it had too little of.
+func (j *judgement) ownPodAdvice() string {
+	const nothing = " This run says nothing of the API, but the application's pod may have the same limit."
+	switch {
+	case !j.facts.Exhausted:
+		return "Give perch's pod more CPU, or look at what starves its node: this run says nothing of the API."
+	case j.at.Own.Exhausted == probes.ResourcePorts:
+		return "Free local ports in perch's pod: fewer connections to one address (max_connections), or a wider net.ipv4.ip_local_port_range." + nothing
+	}
+	return "Let perch's pod open more files (the container's nofile limit), or hold fewer connections at once (max_connections)." + nothing
 }

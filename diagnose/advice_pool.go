@@ -9,11 +9,14 @@ import (
 	"perch.example/probes"
 )
 
-// poolAdvice is about closes that follow idle age: look first or stay below,
+// poolAdvice is about closes that follow idle age: stay below or look first,
 // retry what still slips through, and tell who runs the path.
 func (j *judgement) poolAdvice() []string {
 	advice := j.clientAdvice()
 	advice[0] = "First: " + advice[0]
+	if proxy := j.proxyAdvice(); proxy != "" {
+		advice = append(advice, proxy)
+	}
 	if j.facts.Age == AgeEarly {
 		advice = append(advice, fmt.Sprintf("For the API's owner: the path ends idle connections before the %s that keep_alive expects. Ask whether that is meant; if so, correct keep_alive.",
 			human(j.l.in.Spec.KeepAlive)))
@@ -39,33 +42,53 @@ func (j *judgement) clientAdvice() []string {
 }
 
 // settings are the client's settings that are too long for the path, from old
-// to new. Looking first is the change of one number that the application has
-// already; an idle limit keeps away from the close altogether.
+// to new. An idle limit comes first: it keeps away from the close altogether.
+// Looking first leaves the race that no look can see.
 func (j *judgement) settings(c clients.Client) []string {
 	decl, limit := j.client.decl, j.limit()
-	why := j.because()
 	var advice []string
-	looks := c.ValidateAfter(decl)
-	if code := clients.Setting(c.Settings.Validate, limit); code != "" && j.client.band != nil && tooLong(looks, limit) {
-		advice = append(advice, fmt.Sprintf("%s's validate_after %s -> %s: `%s`. %s. A close that crosses the request still slips through.",
-			c.Name, limitText(looks), human(limit), code, why))
+	if stops := c.MaxIdle(decl, j.l.path().Advertised); tooLong(stops, limit) {
+		advice = append(advice, j.stopEarlier(c, stops))
 	}
-	stops := c.MaxIdle(decl, j.l.path().Advertised)
-	if c.Settings.MaxIdle == "" || !tooLong(stops, limit) {
+	looks := c.ValidateAfter(decl)
+	code := clients.Setting(c.Settings.Validate, limit)
+	if code == "" || j.client.band == nil || !tooLong(looks, limit) {
 		return advice
 	}
-	text := fmt.Sprintf("%s's max_idle %s -> %s", c.Name, limitText(stops), human(limit))
-	if code := clients.Setting(c.Settings.MaxIdle, limit); code != "" {
-		text += ": `" + code + "`"
-	} else {
-		text += " (its own setting counts whole seconds and cannot say that)"
-	}
+	text := fmt.Sprintf("%s's validate_after %s -> %s: `%s`", c.Name, limitText(looks), human(limit), code)
 	if len(advice) > 0 {
-		text = "Or " + text + ": it then uses no connection that is near its end."
+		text = "Or only " + text
 	} else {
-		text += ". " + why + "."
+		text += ". " + j.because()
 	}
-	return append(advice, withCaveats(text, c))
+	return append(advice, text+". A close that crosses the request still slips through.")
+}
+
+// stopEarlier lowers the client's idle limit, in its own syntax, and says what
+// helps where it has no such setting.
+func (j *judgement) stopEarlier(c clients.Client, now probes.Limit) string {
+	limit := j.limit()
+	if c.Settings.MaxIdle == "" {
+		return withCaveats(fmt.Sprintf("%s has no setting for how long a connection may be idle: %s. %s.", c.Name, anew(c, limit), j.because()), c)
+	}
+	text := fmt.Sprintf("%s's max_idle %s -> %s", c.Name, limitText(now), human(limit))
+	code := clients.Setting(c.Settings.MaxIdle, limit)
+	if code == "" {
+		return withCaveats(fmt.Sprintf("%s (its own setting counts whole seconds and cannot say that): %s. %s.", text, anew(c, limit), j.because()), c)
+	}
+	return withCaveats(fmt.Sprintf("%s: `%s`. %s.", text, code, j.because()), c)
+}
+
+// anew says how a client whose settings cannot do it keeps off old connections.
+func anew(c clients.Client, limit time.Duration) string {
+	how := map[string]string{
+		"requests":          " (a new Session)",
+		"urllib3":           " (`PoolManager.clear()` before it)",
+		"libcurl":           " (`CURLOPT_FRESH_CONNECT`)",
+		"httpurlconnection": " (`disconnect()` after the last answer before the pause)",
+		"jdk-httpclient":    " (a new HttpClient)",
+	}[c.Kind]
+	return fmt.Sprintf("let the first call after a pause of %s or more open a new connection%s", human(limit), how)
 }
 
 // withCaveats ends an advice with what its client's settings do not do.
@@ -116,90 +139,6 @@ func (j *judgement) below(what string) string {
 
 // limit is the longest idle time that is safe on the measured path.
 func (j *judgement) limit() time.Duration { return j.l.path().Safe() }
-
-// retryAdvice names the missing entry, or warns of one that goes too far. The
-// client cannot tell a request that was never read from one that was read and
-// dropped: both are one error.
-func (j *judgement) retryAdvice() []string {
-	v := j.client
-	switch {
-	case v.entry == "" || v.cover == probes.CoverCovered:
-		return nil
-	case v.cover == probes.CoverUnsafe:
-		return []string{fmt.Sprintf("Then restrict `%s` in the retry list to idempotent methods: a %s may have been executed already.", v.entry, j.method())}
-	}
-	layer := ""
-	if v.decl.Retry != nil && v.decl.Retry.Layer != "" {
-		layer = fmt.Sprintf(" (the layer %s sees this one)", v.decl.Retry.Layer)
-	}
-	return []string{fmt.Sprintf("Then add `%s` to the retry list%s, for idempotent methods only: %s", v.entry, layer, j.executed())}
-}
-
-// executed says whether this request, and others with the same error, may have
-// been executed.
-func (j *judgement) executed() string {
-	if j.at.Reason.Resend() == probes.ResendSafe {
-		return "this request was never accepted, but the same error also follows requests that the server had read and may have executed."
-	}
-	return "the request may have been executed."
-}
-
-// silentAdvice is about a path that forgets: looking cannot help, only packets
-// that keep the connection known, or not being idle for so long.
-func (j *judgement) silentAdvice() []string {
-	bound, limit := j.l.path().Timeout, j.limit()
-	text := fmt.Sprintf("First: send TCP keep-alive more often than every %s%s, or keep the longest idle time below it%s.", human(bound),
-		j.setting(func(s clients.Settings) string { return s.TCPKeepAlive }, limit),
-		j.setting(func(s clients.Settings) string { return s.MaxIdle }, limit))
-	text += j.silentChanges()
-	if survived := j.l.idle.Survived; survived > 0 && survived < bound {
-		text += fmt.Sprintf(" The real bound lies between %s, which worked, and %s.", human(survived), human(bound))
-	}
-	return []string{
-		text + " Looking at the connection before use does not help: nothing was sent when it was forgotten.",
-		"Then repeat only what is idempotent: where only the acknowledgements were lost, the request has been executed.",
-	}
-}
-
-// silentChanges are the declared client's settings that are too long, from old
-// to new; either will do.
-func (j *judgement) silentChanges() string {
-	v, limit := j.client, j.limit()
-	if v == nil || limit <= 0 {
-		return ""
-	}
-	c, ok := clients.Lookup(v.decl.Kind)
-	packets := probes.Limit{Mode: probes.LimitNone}
-	if v.decl.TCPKeepAlive > 0 {
-		packets = probes.Limit{Mode: probes.LimitAfter, After: v.decl.TCPKeepAlive}
-	}
-	stops := c.MaxIdle(v.decl, j.l.path().Advertised)
-	if !ok || !tooLong(packets, limit) || !tooLong(stops, limit) {
-		return fmt.Sprintf(" %s does so already.", v.name)
-	}
-	return fmt.Sprintf(" For %s that is tcp_keep_alive %s -> %s, or max_idle %s -> %s.",
-		v.name, limitText(packets), human(limit), limitText(stops), human(limit))
-}
-
-// setting writes one of the declared client's settings in parentheses; empty
-// where there is none. A zero duration leaves the placeholder to the reader.
-func (j *judgement) setting(pick func(clients.Settings) string, d time.Duration) string {
-	if j.client == nil {
-		return ""
-	}
-	c, ok := clients.Lookup(j.client.decl.Kind)
-	template := pick(c.Settings)
-	if !ok || template == "" {
-		return ""
-	}
-	if d <= 0 {
-		d = max(j.l.in.Spec.Timeouts.Response, time.Second)
-	}
-	if s := clients.Setting(template, d); s != "" {
-		return " (`" + s + "`)"
-	}
-	return ""
-}
 
 // commonClients tells what clients with their defaults would meet.
 func (j *judgement) commonClients() []string {

@@ -151,6 +151,7 @@ func conditions(r Rule) string {
 		}
 	}
 	add(r.Delayed, "delayed as long as the failure took")
+	add(r.Exhausted, "the system refused perch a descriptor or a local port")
 	add(r.Instant, "closed within 100 ms of the answer")
 	add(slices.Equal(r.Control, []Control{ControlNone}), "no control was made")
 	add(r.Table == TableFresh && len(r.Again) > 0, "again %s", joined(r.Again))
@@ -170,6 +171,8 @@ func joined[T ~string](values []T) string {
 
 func documentEnd() string {
 	return `
+Where the system refused perch a file descriptor or a local port, the failure is perch's own, however it looks.
+
 A delay of perch explains a failure when it is at least as long as the failing attempt and at least 50 ms. A close that lay in
 our kernel before we wrote is explained by it only if it came after the instant at which the reuse was due.
 
@@ -188,12 +191,15 @@ Every outcome that is not a pass carries all six, each ruled in, out or open, wi
 
 | id | in | out | else open |
 |---|---|---|---|
-| ` + "`api_down`" + ` | the control, or a fresh exchange, failed | the control, or a second try, worked; or it answered, though not as expected | no control; another fresh connection worked after a failed control |
-| ` + "`path_blocks`" + ` | ` + "`blackhole`" + `, or a connect timeout while other targets answered within a minute of it | all our bytes were acknowledged, or the attempt was answered | TCP ends before the API; acknowledgement unknown or partial |
-| ` + "`own_pod`" + ` | perch was delayed for as long as the failure took | its delay is at most half of that | not measurable, or too near to tell |
-| ` + "`stale_pool`" + ` | ended at an idle age inside the client's band (no client declared: at any age, with the control ok) | a fresh connection failed too | outside of the band |
+| ` + "`api_down`" + ` | the control, or a fresh exchange, failed | the control, or a second try, worked; or it answered, though not as expected | no control; another fresh connection worked after a failed control; perch itself failed |
+| ` + "`path_blocks`" + ` | ` + "`blackhole`" + `, or a connect timeout while other targets answered within a minute of it | the attempt was answered, or all its bytes were acknowledged; or the peer's own close came through (FIN, close_notify, GOAWAY, pushed bytes) and a fresh connection beside it was answered: a block would be silent | TCP ends before the API; a bare RST, which a device in between can send, unless it came from as far as a TLS peer; acknowledgement unknown or partial; no connection was made |
+| ` + "`own_pod`" + ` | perch was delayed for as long as the failure took, or the system refused it a descriptor or a local port | its delay is at most half of that, descriptors and ports are well below their limits | not measurable, or too near to tell |
+| ` + "`stale_pool`" + ` | ended at an idle age inside the client's band (no client declared: at any age, with the control ok) | a fresh connection failed too; it was answered; its end did not follow idle age | outside of the band; perch itself was late |
 | ` + "`rate_limit`" + ` | a 429, or a Retry-After | no 429, and the share in use is known | the share is not known |
-| ` + "`retry_gap`" + ` | the declared policy misses this error | it covers it, or the client notices or retries by itself | no client or no policy declared |
+| ` + "`retry_gap`" + ` | the declared policy misses this error | it covers it, the client notices or retries by itself, or a retry would meet the same answer | no client or no policy declared; perch itself failed |
+
+How late perch woke and looked is the measure of its delay. A stall of the process counts where time alone decided (` + "`no_response`, `slow`" + `,
+openings that timed out) or nothing else was measured; the time for which a CPU quota throttled it, only where a delay was seen.
 `
 }
 

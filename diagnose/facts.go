@@ -9,6 +9,7 @@ type Facts struct {
 	Connection probes.Connection // of the attempt that decides
 	Reason     probes.Reason     // of the attempt that decides, or of the cut
 	Delayed    bool              // perch itself was delayed for as long as the failure took
+	Exhausted  bool              // perch's own pod had no more descriptors or local ports
 	Again      Again
 	Control    Control
 	Age        Age

@@ -62,7 +62,7 @@ func TestIncident(t *testing.T) {
 		t.Errorf("1.5 s experiences\n %q, want\n %q", inBand.Client.Experiences, throws)
 	}
 	const message = "the connection was closed by the peer after 1.001 s idle, before the expected 60 s; " +
-		"reuse at 1.5 s failed in 0.2 ms with nothing answered; a fresh one worked; Apache HttpClient 4.5 " + throws
+		"reuse at 1.5 s failed in 0.2 ms with nothing answered: the FIN was queued before we wrote, looking first would have seen it; a fresh one worked; Apache HttpClient 4.5 " + throws
 	if inBand.Message != message {
 		t.Errorf("message\n %q, want\n %q", inBand.Message, message)
 	}
@@ -79,11 +79,11 @@ func TestIncidentHypotheses(t *testing.T) {
 	o := judgeOne(t, incident(time.Minute, incidentClient()), 1)
 	want := []probes.Hypothesis{
 		{ID: "api_down", Ruled: "out", Evidence: "a fresh connection 3 ms later answered 200 in 142 ms"},
-		{ID: "path_blocks", Ruled: "out", Evidence: "the peer acknowledged all 212 of our bytes"},
+		{ID: "path_blocks", Ruled: "out", Evidence: "its FIN came through after 1.001 s idle, and a fresh connection 3 ms later answered 200: a block would be silent"},
 		{ID: "own_pod", Ruled: "out", Evidence: "perch itself was delayed by at most 0.4 ms"},
-		{ID: "stale_pool", Ruled: "in", Evidence: "it ended at 1.001 s idle, and Apache HttpClient 4.5 uses connections that are idle for 999 ms to 2 s"},
-		{ID: "rate_limit", Ruled: "out", Evidence: "no 429; perch sent 12 requests, at most 1 in a second; its budget is 2/s"},
-		{ID: "retry_gap", Ruled: "in", Evidence: "the retry list does not hold org.apache.http.NoHttpResponseException, which is what the layer inside sees"},
+		{ID: "stale_pool", Ruled: "in", Evidence: "it ended at 1.001 s idle, and Apache HttpClient 4.5 still uses what is idle for 999 ms to 2 s"},
+		{ID: "rate_limit", Ruled: "out", Evidence: "no 429 in 2 answers; perch sent 12 requests, at most 1 in a second; its budget is 2/s"},
+		{ID: "retry_gap", Ruled: "in", Evidence: "org.apache.http.NoHttpResponseException, which a retry inside RestTemplate sees, is not in the retry list"},
 	}
 	if !reflect.DeepEqual(o.Hypotheses, want) {
 		t.Errorf("hypotheses\n %+v, want\n %+v", o.Hypotheses, want)
@@ -94,14 +94,14 @@ func TestIncidentAdvice(t *testing.T) {
 	o := judgeOne(t, incident(time.Minute, incidentClient()), 1)
 	all := strings.Join(o.Advice, "\n")
 	for _, want := range []string{
-		"First: Apache HttpClient 4.5's validate_after 2 s -> 900 ms",
-		"The path closes after 1.001 s (measured); the rest is a margin",
-		"Or Apache HttpClient 4.5's max_idle none -> 900 ms",
-		"`HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 900)`",
-		"`PoolingHttpClientConnectionManager.setValidateAfterInactivity(900)`",
+		"First: Apache HttpClient 4.5's max_idle none -> 900 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 900)`. The path closes after 1.001 s (measured); the rest is a margin",
 		"evictIdleConnections only looks once every max idle time",
-		"Then add `org.apache.http.NoHttpResponseException` to the retry list (the layer inside sees this one), for idempotent methods only",
+		"Or only Apache HttpClient 4.5's validate_after 2 s -> 900 ms",
+		"setValidateAfterInactivity(900)",
+		"A close that crosses the request still slips through",
+		"Then add `org.apache.http.NoHttpResponseException` and `java.net.SocketException` to the retry list (the retry stands inside RestTemplate), for idempotent methods only",
 		"may have executed",
+		"Or move the retry around RestTemplate, for idempotent methods only: there the same list covers it",
 		"before the 60 s that keep_alive expects",
 	} {
 		if !strings.Contains(all, want) {
@@ -109,8 +109,8 @@ func TestIncidentAdvice(t *testing.T) {
 		}
 	}
 	// One thing is first, caveats stand where they belong, the owner's part is last.
-	for i, begin := range []string{"First: ", "Or ", "Then ", "For the API's owner: "} {
-		if len(o.Advice) != 4 || !strings.HasPrefix(o.Advice[i], begin) {
+	for i, begin := range []string{"First: ", "Or only ", "Then add ", "Or move ", "For the API's owner: "} {
+		if len(o.Advice) != 5 || !strings.HasPrefix(o.Advice[i], begin) {
 			t.Errorf("advice %d of %d does not begin with %q:\n%s", i+1, len(o.Advice), begin, all)
 		}
 	}

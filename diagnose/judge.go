@@ -124,6 +124,7 @@ func (j *judgement) decide() {
 	if !slices.Contains(probes.Reasons(), j.facts.Reason) {
 		j.facts.Reason = probes.ReasonInternal // an attempt without a reason is never ok
 	}
+	j.facts.Exhausted = j.spent()
 	j.facts.Expiry = expiry(j.at.TLSExpiry, j.l.in.Now)
 }
 

@@ -15,6 +15,8 @@ func (j *judgement) message() string {
 		return "perch itself went wrong: " + j.problem()
 	case obs.Cut != "":
 		return withDetail("not judged: "+Meaning(j.facts.Reason), obs.CutDetail)
+	case j.facts.Exhausted:
+		return fmt.Sprintf("perch's own pod could not open a connection (%s): nothing can be said of the API", exhausted(*j.at))
 	case j.facts.Delayed:
 		return fmt.Sprintf("perch itself was delayed by %s while the attempt took %s: nothing can be said of the API",
 			human(j.delay()), human(j.at.Elapsed))
@@ -99,14 +101,61 @@ func (j *judgement) endText() string {
 		if against != "" {
 			against += ","
 		}
-		return fmt.Sprintf("the reuse after %s idle%s failed in %s: %s", human(r.reuseAge()), against, took, failure(*j.at))
+		met := j.moment()
+		if met == "" {
+			met = failure(*j.at)
+		}
+		return fmt.Sprintf("the reuse after %s idle%s failed in %s: %s", human(r.reuseAge()), against, took, met)
 	}
 	met := "with nothing answered"
 	if j.at.ResponseBytes > 0 {
 		met = fmt.Sprintf("after %d bytes", j.at.ResponseBytes)
 	}
+	if moment := j.moment(); moment != "" {
+		met += ": " + moment
+	}
 	return fmt.Sprintf("the connection was %s after %s idle%s; reuse at %s failed in %s %s",
 		j.doer(c.How), human(c.Age), j.against("as expected: "), human(r.reuseAge()), took, met)
+}
+
+// moment says when the end came against our write, and what follows from that:
+// whether looking first would have seen it, and whether the request may have
+// been executed. Empty: nothing is known.
+func (j *judgement) moment() string {
+	a, c := j.at, j.rung.obs.Close
+	switch {
+	case c != nil && queued(*a):
+		return fmt.Sprintf("the %s was queued before we wrote, looking first would have seen it", wordOf(c.How))
+	case a.Reason == probes.ReasonCrossedClose:
+		return j.inFlight("FIN")
+	case a.Reason == probes.ReasonIdleBytes:
+		return j.inFlight("answer that nobody had asked for")
+	case a.Reason == probes.ReasonEOF && allAcked(*a):
+		return fmt.Sprintf("%s read the request (all %d bytes acknowledged), then closed: it may have been executed", j.nextKernel(), a.RequestBytes)
+	case a.Reason == probes.ReasonReset && a.Elapsed < smallestRTT(*a):
+		return fmt.Sprintf("the RST came sooner than a round trip (%s), as one that was in flight when we wrote, but a RST acknowledges nothing: the request may have been executed", human(smallestRTT(*a)))
+	case a.Reason == probes.ReasonReset:
+		return "a RST came, which acknowledges nothing: the request may have been executed"
+	}
+	return ""
+}
+
+// inFlight is about an end that crossed the request: it does not acknowledge it.
+func (j *judgement) inFlight(what string) string {
+	within := ""
+	if rtt := smallestRTT(*j.at); rtt > 0 && j.at.Elapsed <= rtt {
+		within = fmt.Sprintf(" came within one round trip, %s, and", human(rtt))
+	}
+	return fmt.Sprintf("the %s was in flight when we wrote (it%s acknowledges none of our %d bytes): nothing could have seen it, and the request was not accepted",
+		what, within, j.at.RequestBytes)
+}
+
+// nextKernel is who acknowledges our bytes.
+func (j *judgement) nextKernel() string {
+	if j.rung.obs.Path.TCPEnds == probes.TCPEndsBeforePeer {
+		return "what stands before the API"
+	}
+	return "the peer"
 }
 
 // doer says who ended the connection, and how.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"time"
 
 	"perch.example/probes"
@@ -15,24 +16,62 @@ const ownDelay = 50 * time.Millisecond
 // it came only after the instant at which the reuse had been planned.
 func (j *judgement) late() bool {
 	a := j.at
-	if a == nil || !a.DelayKnown || answered(a) {
+	if a == nil || answered(a) {
+		return false
+	}
+	held, known := heldUp(*a)
+	if !known {
 		return false
 	}
 	if j.lateBefore() {
 		return true
 	}
-	if a.Delay < ownDelay {
+	if held < ownDelay {
 		return false
 	}
 	c := j.rung.obs.Close
 	if j.reused() && c != nil && queued(*a) {
 		after := c.Age - j.rung.obs.Hold
-		return after > 0 && a.Delay >= after
+		return after > 0 && a.DelayKnown && a.Delay >= after
 	}
 	if probes.Stallable(a.Reason) {
-		return 2*a.Delay >= a.Elapsed // an opening's time has the stall within it
+		return 2*held >= a.Elapsed // an opening's time has the stall within it
 	}
-	return a.Delay >= a.Elapsed
+	return held >= a.Elapsed
+}
+
+// heldUp is the longest for which perch itself was held up during an attempt,
+// and whether that was measured. How late it woke and looked is the measure. A
+// stall elsewhere in the process counts only where time itself decided, or
+// where nothing else was measured. The time for which a CPU quota held the
+// cgroup back is summed over CPUs: it says how long only where a delay was seen.
+func heldUp(a probes.Attempt) (time.Duration, bool) {
+	var held time.Duration
+	if a.DelayKnown {
+		held = a.Delay
+	}
+	if a.Own == nil {
+		return held, a.DelayKnown
+	}
+	if !a.DelayKnown || timed(a.Reason) {
+		held = max(held, a.Own.Stalled)
+	}
+	if a.Own.ThrottledKnown && held >= ownDelay {
+		held = max(held, a.Own.Throttled)
+	}
+	return held, true
+}
+
+// timed reports whether a reason is about time alone: what came in time, and
+// what did not.
+func timed(r probes.Reason) bool {
+	return probes.Stallable(r) || r == probes.ReasonNoResponse || r == probes.ReasonSlow
+}
+
+// spent reports whether the system refused the attempt something for want of
+// more: descriptors or local ports of perch's own pod.
+func (j *judgement) spent() bool {
+	return j.at != nil && j.at.Own != nil && j.at.Own.Exhausted != "" && slices.Contains(failures(), j.facts.Reason)
 }
 
 // lateBefore reports whether perch read the warm-up's answer so late that the
@@ -45,10 +84,11 @@ func (j *judgement) lateBefore() bool {
 
 // delay is how long perch itself was delayed, as far as it matters.
 func (j *judgement) delay() time.Duration {
+	held, _ := heldUp(*j.at)
 	if j.lateBefore() {
-		return max(j.at.Delay, j.rung.warm.Delay)
+		return max(held, j.rung.warm.Delay)
 	}
-	return j.at.Delay
+	return held
 }
 
 // queued reports whether the close was in our kernel before we wrote.

@@ -14,6 +14,7 @@ type Rule struct {
 	Connections []probes.Connection
 	Reasons     []probes.Reason
 	Delayed     bool
+	Exhausted   bool
 	Instant     bool
 	Again       []Again
 	Control     []Control
@@ -62,6 +63,7 @@ func (r Rule) matches(f Facts) bool {
 		within(r.Connections, f.Connection) &&
 		within(r.Reasons, f.Reason) &&
 		(!r.Delayed || f.Delayed) &&
+		(!r.Exhausted || f.Exhausted) &&
 		(!r.Instant || f.Instant) &&
 		within(r.Again, f.Again) &&
 		within(r.Control, f.Control) &&
@@ -82,6 +84,11 @@ func everythingRules() []Rule {
 			Table: TableEverything, Delayed: true, Reasons: failures(),
 			Verdict: probes.VerdictIncomplete, Diagnosis: probes.DiagnosisOwnPod, Family: probes.FamilyOwn,
 			Why: "Perch itself was delayed for as long as the failure took: it says nothing of the API.",
+		},
+		{
+			Table: TableEverything, Exhausted: true, Reasons: failures(),
+			Verdict: probes.VerdictIncomplete, Diagnosis: probes.DiagnosisOwnPod, Family: probes.FamilyOwn,
+			Why: "Perch's own pod had no more of what a connection takes: it says nothing of the API.",
 		},
 		{
 			Table: TableEverything, Reasons: []probes.Reason{probes.ReasonCanceled},

@@ -9,19 +9,16 @@ import (
 
 // everyCase walks every combination of facts.
 func everyCase(visit func(Facts)) {
-	flags := []bool{false, true}
 	for _, kind := range []probes.Kind{probes.KindHTTP, probes.KindIdle} {
 		for _, conn := range []probes.Connection{probes.ConnectionFresh, probes.ConnectionReused, probes.ConnectionControl} {
 			for _, reason := range probes.Reasons() {
 				for _, again := range againValues() {
 					for _, control := range controlValues() {
-						for _, delayed := range flags {
-							for _, instant := range flags {
-								everyAge(Facts{
-									Kind: kind, Connection: conn, Reason: reason, Again: again,
-									Control: control, Delayed: delayed, Instant: instant,
-								}, visit)
-							}
+						for bits := range 8 {
+							everyAge(Facts{
+								Kind: kind, Connection: conn, Reason: reason, Again: again, Control: control,
+								Delayed: bits&1 > 0, Instant: bits&2 > 0, Exhausted: bits&4 > 0,
+							}, visit)
 						}
 					}
 				}

@@ -44,3 +44,12 @@ func addErrors(found map[string]bool, errors map[string][]string) {
 
 // statusClass is how retry lists write a hundred of statuses.
 func statusClass(status int) string { return fmt.Sprintf("%dxx", status/100) }
+
+// WrapperName is the layer of that kind as people call it: "RestTemplate".
+// Empty: there is none, or it is not known.
+func WrapperName(kind string) string {
+	if w := lookupWrapper(kind); w != nil {
+		return w.name
+	}
+	return ""
+}

@@ -1,0 +1,131 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"perch.example/diagnose/clients"
+	"perch.example/probes"
+)
+
+// raceReasons are the faces of one race: a close at the idle timeout meets the
+// request before it is written, on its way, or when it has arrived, and servers
+// differ in what they then send. Whoever meets one will meet the others.
+func raceReasons() []probes.Reason {
+	return []probes.Reason{probes.ReasonIdleFIN, probes.ReasonCrossedClose, probes.ReasonEOF, probes.ReasonReset}
+}
+
+// retryAdvice names the entries that the retry list lacks, for this reason and
+// the others of its race, or warns of one that goes too far. The client cannot
+// tell a request that was never read from one that was read and dropped: both
+// are one error.
+func (j *judgement) retryAdvice() []string {
+	v := j.client
+	switch {
+	case v.cover == probes.CoverUnsafe && v.entry != "":
+		return []string{fmt.Sprintf("Then restrict `%s` in the retry list to idempotent methods: a %s may have been executed already.", v.entry, j.method())}
+	case v.cover == probes.CoverUnsafe:
+		return []string{fmt.Sprintf("Then turn off %s's own retry for a %s: it sends again what may have been executed already.", v.name, j.method())}
+	}
+	entries := v.missing(j)
+	switch {
+	case v.once() && v.result == clients.Failed && len(entries) == 0:
+		return []string{"Then let the retry policy make 2 attempts (now 1), for idempotent methods only: " + j.executed(nil)}
+	case len(entries) == 0:
+		return nil
+	}
+	what := "to the retry list"
+	switch {
+	case v.decl.Retry == nil:
+		what = "to the errors that the application retries"
+	case v.once():
+		what += ", which has to make 2 attempts (now 1),"
+	}
+	advice := []string{fmt.Sprintf("Then add %s %s%s, for idempotent methods only: %s", quoted(entries), what, v.where(), j.executed(entries))}
+	if around := j.aroundAdvice(); around != "" {
+		advice = append(advice, around)
+	}
+	return advice
+}
+
+// once reports whether the policy tries a request once only.
+func (v *clientView) once() bool { return v.decl.Retry != nil && v.decl.Retry.Attempts == 1 }
+
+// missing are the entries that the list lacks, this reason's first.
+func (v *clientView) missing(j *judgement) []string {
+	reasons := []probes.Reason{j.at.Reason}
+	if slices.Contains(ended(), j.at.Reason) {
+		reasons = append(reasons, raceReasons()...)
+	}
+	decl := v.decl
+	if v.once() { // what the list lacks, not that it is not used
+		policy := *decl.Retry
+		policy.Attempts = 2
+		decl.Retry = &policy
+	}
+	var entries []string
+	for _, reason := range reasons {
+		_, result, cover := clients.Experience(decl, reason, j.method(), v.idle)
+		lacks := cover == probes.CoverUncovered || cover == probes.CoverUnknown
+		if entry := clients.RetryEntry(decl, reason, j.method(), v.idle); result == clients.Failed && lacks && entry != "" && !slices.Contains(entries, entry) {
+			entries = append(entries, entry)
+		}
+	}
+	return entries
+}
+
+// where says which layer's list is meant, where a layer wraps errors.
+func (v *clientView) where() string {
+	wrapper := clients.WrapperName(v.decl.WrappedBy)
+	if v.decl.Retry == nil || v.decl.Retry.Layer == "" || wrapper == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (the retry stands %s %s)", v.decl.Retry.Layer, wrapper)
+}
+
+// aroundAdvice is the other way where the same list would do on the layer
+// around the wrapper; empty where it would not.
+func (j *judgement) aroundAdvice() string {
+	decl := j.client.decl
+	wrapper := clients.WrapperName(decl.WrappedBy)
+	if decl.Retry == nil || decl.Retry.Layer != probes.LayerInside || wrapper == "" {
+		return ""
+	}
+	policy := *decl.Retry
+	policy.Layer = probes.LayerAround
+	decl.Retry = &policy
+	_, _, cover := clients.Experience(decl, j.at.Reason, j.method(), j.client.idle)
+	if cover != probes.CoverCovered {
+		return ""
+	}
+	return fmt.Sprintf("Or move the retry around %s, for idempotent methods only: there the same list covers it, since the error comes wrapped in `%s`, as every failure of the network does, also of a request that may have been executed.",
+		wrapper, clients.RetryEntry(decl, j.at.Reason, j.method(), j.client.idle))
+}
+
+// executed says whether this request, and others with the same error, may have
+// been executed.
+func (j *judgement) executed(entries []string) string {
+	safe := j.at.Reason.Resend() == probes.ResendSafe
+	switch {
+	case len(entries) > 1 && safe:
+		return "one race at the idle timeout shows as either. This request was never accepted, but both also follow requests that the server had read and may have executed."
+	case len(entries) > 1:
+		return "one race at the idle timeout shows as either, and the request may have been executed."
+	case safe:
+		return "this request was never accepted, but the same error also follows requests that the server had read and may have executed."
+	}
+	return "the request may have been executed."
+}
+
+// quoted lists names as code.
+func quoted(names []string) string {
+	code := make([]string, len(names))
+	for i, name := range names {
+		code[i] = "`" + name + "`"
+	}
+	if len(code) < 2 {
+		return strings.Join(code, "")
+	}
+	return strings.Join(code[:len(code)-1], ", ") + " and " + code[len(code)-1]
+}

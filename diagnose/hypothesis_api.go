@@ -1,0 +1,61 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"perch.example/probes"
+)
+
+// apiDown is ruled by a fresh connection at the same moment on the same path.
+func (j *judgement) apiDown() (probes.Ruling, string) {
+	a := j.at
+	switch {
+	case answered(a):
+		return probes.RuledOut, "a fresh connection " + answer(*a)
+	case j.reused() && j.rung.control != nil:
+		return probes.RuledOut, "a fresh connection " + j.since(*j.rung.control) + answer(*j.rung.control)
+	case j.answeredItself():
+		return probes.RuledOut, "it " + answer(*a)
+	case j.reused():
+		return probes.RuledOpen, fmt.Sprintf("the reuse after %s idle failed, and no fresh connection was tried beside it", human(j.rung.reuseAge()))
+	case answered(j.again) && a.Connection == probes.ConnectionControl:
+		return probes.RuledOpen, fmt.Sprintf("the control %s; another fresh connection %s%s", freshly(*a), j.since(*j.again), answer(*j.again))
+	case answered(j.again):
+		return probes.RuledOut, "a second fresh connection " + j.since(*j.again) + answer(*j.again)
+	}
+	return j.freshFailed()
+}
+
+// freshFailed rules where nothing was answered on a fresh connection either.
+func (j *judgement) freshFailed() (probes.Ruling, string) {
+	a := j.at
+	switch {
+	case j.facts.Exhausted:
+		return probes.RuledOpen, "nothing was asked of it: this pod had no more " + exhausted(*a)
+	case j.facts.Delayed:
+		return probes.RuledOpen, fmt.Sprintf("a fresh connection failed after %s, while perch itself was delayed by %s", human(a.Elapsed), human(j.delay()))
+	case a.Reason == probes.ReasonCertificate:
+		// Something stands there and speaks TLS; that it is the API is not proven.
+		return probes.RuledOpen, fmt.Sprintf("a certificate came after %s and could not be verified: no request was sent", human(a.Elapsed))
+	case a.Reason == probes.ReasonProxyUpstreamReset:
+		return probes.RuledOpen, fmt.Sprintf("a proxy on the way %s, for its own connection: the API itself was not heard", answer(*a))
+	case j.again == nil:
+		return probes.RuledIn, "a fresh connection " + freshly(*a)
+	case j.again.Reason == a.Reason:
+		return probes.RuledIn, fmt.Sprintf("two fresh connections failed, after %s and %s: %s", human(a.Elapsed), human(j.again.Elapsed), Meaning(a.Reason))
+	}
+	return probes.RuledIn, fmt.Sprintf("two fresh connections failed, after %s and %s: %s, then %s",
+		human(a.Elapsed), human(j.again.Elapsed), Meaning(a.Reason), Meaning(j.again.Reason))
+}
+
+// answeredItself reports whether the API gave a whole answer that only means
+// something else than "down".
+func (j *judgement) answeredItself() bool {
+	switch j.at.Reason {
+	case probes.ReasonRateLimited, probes.ReasonUnauthorized, probes.ReasonRedirected,
+		probes.ReasonStatus, probes.ReasonSlow, probes.ReasonExpectation, probes.ReasonTooLarge:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,65 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"perch.example/probes"
+)
+
+// rateLimit is ruled by what the API itself said, and says how much of perch's
+// part of its limit was in use.
+func (j *judgement) rateLimit() (probes.Ruling, string) {
+	answers := 0
+	for _, a := range j.rung.obs.Attempts {
+		if a.Status == 429 || a.Reason == probes.ReasonRateLimited {
+			return probes.RuledIn, "the API answered 429" + waitText(a.RetryAfter) + "; " + j.share()
+		}
+		if a.RetryAfter > 0 {
+			return probes.RuledIn, fmt.Sprintf("the API answered %d%s; %s", a.Status, waitText(a.RetryAfter), j.share())
+		}
+		if a.Status > 0 {
+			answers++
+		}
+	}
+	none := "no 429; "
+	switch {
+	case answers == 1:
+		none = "no 429 in 1 answer; "
+	case answers > 1:
+		none = fmt.Sprintf("no 429 in %d answers; ", answers)
+	}
+	if j.l.in.Budget.LimitPerSecond <= 0 {
+		return probes.RuledOpen, fmt.Sprintf("no 429 in %d answers; the share in use is not known", answers)
+	}
+	return probes.RuledOut, none + j.share()
+}
+
+func waitText(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return " and asked to wait " + human(d)
+}
+
+// share words how much of perch's part of the rate limit was in use, and the
+// budget as it is enforced: so many in any window of max(1 s, 2/rate). At 1/s
+// two in one second are within it.
+func (j *judgement) share() string {
+	b := j.l.in.Budget
+	if b.LimitPerSecond <= 0 {
+		return "the share in use is not known"
+	}
+	window := max(1, 2/b.LimitPerSecond)
+	const rounding = 1e-6
+	allowed := math.Floor(b.LimitPerSecond*window + rounding)
+	rule := "its budget is " + trim(b.LimitPerSecond, 2) + "/s"
+	if window > 1 || allowed < b.LimitPerSecond {
+		rule = fmt.Sprintf("its budget of %s/s allows %.0f in any %s", trim(b.LimitPerSecond, 2), allowed, human(time.Duration(window*float64(time.Second))))
+	}
+	if b.Requests == 1 {
+		return "perch sent 1 request; " + rule
+	}
+	return fmt.Sprintf("perch sent %d requests, at most %s in a second; %s", b.Requests, trim(b.PeakPerSecond, 1), rule)
+}

@@ -1,0 +1,89 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"perch.example/diagnose/clients"
+	"perch.example/probes"
+)
+
+// stalePool is ruled by the idle age at which the connection ended, against
+// the ages at which the application's client still uses one. Who ended it does
+// not matter to a pool: behind a proxy the ages are the proxy's.
+func (j *judgement) stalePool() (probes.Ruling, string) {
+	switch {
+	case !j.reused():
+		return j.noPool()
+	case !answered(j.rung.control) && !j.answeredItself():
+		return probes.RuledOpen, fmt.Sprintf("it failed after %s idle, and no fresh connection was tried: a dead connection and a dead service look the same", human(j.rung.reuseAge()))
+	case j.facts.Delayed:
+		return probes.RuledOpen, fmt.Sprintf("perch itself was delayed by %s: the connection was idle for longer than the planned %s", human(j.delay()), human(j.rung.obs.Hold))
+	case !slices.Contains(unanswered(), j.at.Reason) && !answered(j.at) && !j.answeredItself():
+		return probes.RuledOpen, fmt.Sprintf("after %s idle it failed as no open connection can: %s", human(j.rung.reuseAge()), Meaning(j.at.Reason))
+	case !slices.Contains(unanswered(), j.at.Reason):
+		return probes.RuledOut, fmt.Sprintf("the connection was alive after %s idle: it %s", human(j.rung.reuseAge()), answer(*j.at))
+	}
+	if why := j.notIdleness(); why != "" {
+		return probes.RuledOut, why
+	}
+	died := j.rung.age()
+	v := j.client
+	switch {
+	case v == nil:
+		return probes.RuledIn, fmt.Sprintf("it ended at %s idle, and %s", human(died), j.besideText())
+	case clients.Holds(v.band, died) || clients.Holds(v.band, j.rung.reuseAge()):
+		return probes.RuledIn, fmt.Sprintf("it ended at %s idle, and %s still uses what is idle for %s", human(died), v.name, bandText(*v.band))
+	case v.band == nil:
+		return probes.RuledOpen, fmt.Sprintf("it ended at %s idle; %s has no danger band here: it stops or looks before", human(died), v.name)
+	}
+	return probes.RuledOpen, fmt.Sprintf("it ended at %s idle, outside of %s's danger band of %s", human(died), v.name, bandText(*v.band))
+}
+
+// noPool rules on a fresh connection: it never was in a pool.
+func (j *judgement) noPool() (probes.Ruling, string) {
+	a := j.at
+	switch {
+	case a.Reason == probes.ReasonNoKeepAlive:
+		return probes.RuledOut, fmt.Sprintf("each answer (%d) ends its connection: a pool keeps none", a.Status)
+	case answered(a):
+		return probes.RuledOut, "a fresh connection, 0 s idle, " + answer(*a)
+	case a.Connection == probes.ConnectionControl:
+		return probes.RuledOut, fmt.Sprintf("a fresh connection %sfailed too, after %s: %s", j.sinceReuse(), human(a.Elapsed), Meaning(a.Reason))
+	}
+	return probes.RuledOut, "a fresh connection, 0 s idle, " + freshly(*a)
+}
+
+// sinceReuse words how long after the reuse its control started.
+func (j *judgement) sinceReuse() string {
+	r := j.rung
+	gap := r.control.Started.Sub(endOf(r.obs, *r.reuse))
+	if r.control.Started.IsZero() || gap < 0 {
+		return ""
+	}
+	return human(gap) + " later "
+}
+
+// notIdleness says why the end of the connection did not follow its idle age;
+// empty where it may have.
+func (j *judgement) notIdleness() string {
+	switch {
+	case j.rule.Diagnosis == probes.DiagnosisMassClose:
+		return "connections of different idle ages were closed within " + human(oneMoment) + " of each other"
+	case j.rule.Diagnosis != probes.DiagnosisUndeclaredClose:
+		return ""
+	case j.facts.Instant:
+		return "it was closed " + human(j.rung.age()) + " after its answer: too soon for an idle timeout"
+	case j.facts.Age == AgeEarly && j.facts.Early == EarlyOutlived:
+		return fmt.Sprintf("it ended at %s idle, and another connection worked after %s", human(j.rung.age()), human(j.l.idle.Survived))
+	}
+	return "the connection was alive: it " + answer(*j.at)
+}
+
+// bandText words a danger band.
+func bandText(b probes.Band) string {
+	if b.Open {
+		return human(b.From) + " and longer"
+	}
+	return human(b.From) + " to " + human(b.To)
+}
