@@ -22,9 +22,12 @@ type Env struct {
 	Log       *slog.Logger
 	Step      int // index of the step in the plan
 
-	// Stalled returns for how long perch itself stood still since then, at the
-	// longest (a stopped process, a paused machine); nil: not known.
-	Stalled func(since time.Time) time.Duration
+	// Own returns what was measured of perch's own pod since then; nil: nothing
+	// is measured. Exhausted is not its to say.
+	Own func(since time.Time) OwnPod
+	// Mesh returns how a mesh's sidecar was found beside perch, in words for
+	// people, or nothing; it may wait a moment for that. nil: not looked for.
+	Mesh func() string
 }
 
 // Role says for what a request leaves, and so which booking of the plan it uses.

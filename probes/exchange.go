@@ -69,7 +69,7 @@ func (c *call) connect(ctx context.Context, role Role) (x exchanged) {
 			x.close()
 		}
 	}()
-	began := time.Now()
+	since := time.Now()
 	conn, opening := wire.Open(ctx, c.options())
 	switch {
 	case conn != nil:
@@ -78,7 +78,7 @@ func (c *call) connect(ctx context.Context, role Role) (x exchanged) {
 		x.denied = context.Cause(ctx)
 	default:
 		x.attempt, x.evidence = c.attempt(opening, Classify(opening)), opening
-		c.stalled(&x.attempt, opening, began)
+		c.own(&x.attempt, opening, since)
 	}
 	return x
 }
@@ -111,11 +111,11 @@ func (c *call) send(ctx context.Context, conn *wire.Conn, role Role, req *http.R
 	}
 	x := exchanged{attempt: c.attempt(e, Classify(e)), evidence: e, response: response}
 	x.attempt.SpanID = span
-	c.stalled(&x.attempt, e, e.Started.Add(-e.Age))
 	if x.attempt.Reason == ReasonOK {
 		x.attempt.Reason, x.attempt.Detail = judgeAnswer(c.spec, response, e.Elapsed)
 		x.attempt.answer(response)
 	}
+	c.own(&x.attempt, e, began(e))
 	return x
 }
 
@@ -167,7 +167,7 @@ func (c *call) ask(ctx context.Context, conn *wire.Conn, to *url.URL) exchanged 
 func (c *call) attempt(e wire.Evidence, reason Reason) Attempt {
 	a := Attempt{
 		Reason: reason, Detail: Explain(e), Method: c.spec.Method, TraceID: c.trace,
-		Started: e.Started, Elapsed: e.Elapsed, RTT: e.RTT, Phases: Phases(e.Phases),
+		Started: e.Started, Elapsed: e.Elapsed, RTT: e.RTT, MinRTT: e.MinRTT, Hello: e.Hello, Phases: Phases(e.Phases),
 		ConnectionAge: e.Age, Served: e.Served,
 		RequestBytes: e.RequestBytes, RequestBytesAcked: e.RequestBytesAcked, ResponseBytes: e.ResponseBytes,
 		Local: e.Local, Remote: e.Remote, TLSExpiry: e.LeafNotAfter,
@@ -176,31 +176,24 @@ func (c *call) attempt(e wire.Evidence, reason Reason) Attempt {
 	if e.Held && e.Served > 0 {
 		a.IdleTime = e.Idle
 	}
+	a.AckedAtFirst = ackedAtFirst(e, a.Queued)
 	a.Delay, a.DelayKnown = e.Delay()
+	a.WokeLate, a.Waited = e.HoldLate, e.Wait
 	if reason == ReasonOK {
 		a.Detail = ""
 	}
 	return a
 }
 
-// stalled adds to a failed attempt's delay a stall of perch's own since then, if
-// that can be why: a timeout passed, or a server ended a new connection that
-// nobody used.
-func (c *call) stalled(a *Attempt, e wire.Evidence, since time.Time) {
-	unused := !e.Held && (e.Alerted || e.Pushed || e.Before != nil && e.Before.State != wire.StateEstablished)
-	if c.env.Stalled == nil || !unused && !Stallable(a.Reason) {
-		return
+// ackedAtFirst is what the first event after our write acknowledged; nil where
+// it says nothing: it had come before, or is a RST, which carries none.
+func ackedAtFirst(e wire.Evidence, queued bool) *int64 {
+	f := e.First
+	if f == nil || queued || e.Pushed || e.Alerted || finBefore(e) || f.State == wire.StateClose && f.Acked == 0 {
+		return nil
 	}
-	if d := c.env.Stalled(since); d > a.Delay {
-		a.Delay, a.DelayKnown = d, true
-	}
-}
-
-// Stallable reports whether an opening that ended so may have failed because
-// perch itself stood still: the peer's answer was not seen in time, or the peer
-// did not wait.
-func Stallable(r Reason) bool {
-	return r == ReasonDNS || r == ReasonConnectTimeout || r == ReasonTLS
+	acked := f.Acked
+	return &acked
 }
 
 // answer takes over what a whole answer said.

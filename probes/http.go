@@ -3,7 +3,6 @@ package probes
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 )
 
@@ -17,7 +16,7 @@ func RunHTTP(ctx context.Context, s *Spec, env Env) (o Observation) {
 	o = begin(s)
 	env.tell(s, Event{What: EventStarted})
 	defer func() {
-		o.Ended = time.Now()
+		o.Ended, o.Path = time.Now(), env.path(s, o.Attempts)
 		env.tell(s, Event{What: EventDone, Reason: lastReason(o)})
 	}()
 	c := &call{spec: s, env: env}
@@ -64,30 +63,16 @@ func triesAgain(a Attempt) bool {
 }
 
 func begin(s *Spec) Observation {
-	o := Observation{Target: s.Target, Probe: s.Probe, Kind: s.Kind, Started: time.Now(), Path: Path{TCPEnds: TCPEndsUnknown}}
-	switch s.Via {
-	case ViaMesh:
-		o.Path = Path{TCPEnds: TCPEndsBeforePeer, Via: []string{"mesh sidecar"}}
-	case ViaProxy:
-		o.Path = Path{TCPEnds: TCPEndsBeforePeer, Via: []string{"proxy"}}
-	case ViaNone:
-	}
-	return o
+	return Observation{Target: s.Target, Probe: s.Probe, Kind: s.Kind, Started: time.Now(), Path: pathOf(s.Via, "", nil)}
 }
 
-// add numbers an attempt, notes the proxies that its answer gave away, and
-// tells at once what there is to learn: a Retry-After counts for what follows
-// in this very step.
+// add numbers an attempt and tells at once what there is to learn: a
+// Retry-After counts for what follows in this very step.
 func (c *call) add(o *Observation, a Attempt, on Connection) {
 	a.Number, a.Connection = len(o.Attempts)+1, on
 	o.Attempts = append(o.Attempts, a)
 	if c.env.Learn != nil {
 		c.env.Learn(a)
-	}
-	for _, v := range a.Via {
-		if !slices.Contains(o.Path.Via, v) {
-			o.Path.Via = append(o.Path.Via, v)
-		}
 	}
 }
 

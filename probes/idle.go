@@ -146,7 +146,7 @@ func (r *rung) closeHeld() {
 // finish reports the rung. It is the one place where done is called.
 func (r *rung) finish(o Observation) {
 	r.closeHeld()
-	o.Ended = time.Now()
+	o.Ended, o.Path = time.Now(), r.call.env.path(r.call.spec, o.Attempts)
 	if !r.told {
 		r.told = true // before: a watcher that panics is not asked again
 		r.call.env.tell(r.call.spec, Event{What: EventDone, Hold: r.hold, Reason: lastReason(o)})

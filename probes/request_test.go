@@ -191,7 +191,8 @@ func TestPathIsWhatWasDeclared(t *testing.T) {
 		{ViaNone, "", TCPEndsUnknown, "[]"},
 		{ViaMesh, "", TCPEndsBeforePeer, "[mesh sidecar]"},
 		{ViaProxy, "Via: 1.1 squid", TCPEndsBeforePeer, "[proxy]"},
-		{ViaNone, "Server: envoy", TCPEndsUnknown, "[envoy]"},
+		{ViaMesh, "Server: envoy", TCPEndsBeforePeer, "[mesh sidecar envoy]"},
+		{ViaNone, "Server: envoy", TCPEndsBeforePeer, "[envoy]"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			headers := []string{}

@@ -37,14 +37,14 @@ func TestStallBeforeAFreshRequest(t *testing.T) {
 				return nil
 			}})
 			began := time.Now()
-			env.Stalled = func(since time.Time) time.Duration {
+			env.Own = func(since time.Time) OwnPod {
 				if since.Before(began) || since.After(time.Now()) {
 					t.Errorf("asked for stalls since %s after the start", since.Sub(began))
 				}
-				return stall
+				return OwnPod{Stalled: stall}
 			}
 			o := RunHTTP(t.Context(), newSpec(t, KindHTTP, "http://"+l.Addr().String()+"/"), env)
-			if a := o.Attempts[0]; a.OK() || !a.DelayKnown || a.Delay != stall {
+			if a := o.Attempts[0]; a.OK() || !a.DelayKnown || a.Delay != stall || a.Own == nil || a.Own.Stalled != stall {
 				t.Errorf("%s: delayed by %s, known %v; want a failure, delayed by %s", a.Reason, a.Delay, a.DelayKnown, stall)
 			}
 		})
@@ -54,7 +54,7 @@ func TestStallBeforeAFreshRequest(t *testing.T) {
 // A failure that a stall cannot explain does not speak of it.
 func TestStallExplainsNotEverything(t *testing.T) {
 	env := newEnv(nil, &desk{t: t})
-	env.Stalled = func(time.Time) time.Duration { return time.Hour }
+	env.Own = func(time.Time) OwnPod { return OwnPod{Stalled: time.Hour} }
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ const (
 // time must not be blamed on the path.
 type lateness struct {
 	cancel  context.CancelFunc
+	tick    func() // called at each sample; nil: nothing
 	samples chan []time.Duration
 
 	mu     sync.Mutex
@@ -33,9 +34,11 @@ type stall struct {
 	late  time.Duration
 }
 
-func watchLateness(ctx context.Context) *lateness {
+// watchLateness samples until ctx ends, or stop is called, and calls tick at each
+// sample, where there is one.
+func watchLateness(ctx context.Context, tick func()) *lateness {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &lateness{cancel: cancel, samples: make(chan []time.Duration, 1), due: time.Now().Add(lateEvery)}
+	l := &lateness{cancel: cancel, tick: tick, samples: make(chan []time.Duration, 1), due: time.Now().Add(lateEvery)}
 	go l.watch(ctx)
 	return l
 }
@@ -54,6 +57,9 @@ func (l *lateness) watch(ctx context.Context) {
 		case <-timer.C:
 		}
 		late.add(l.took(due))
+		if l.tick != nil {
+			l.tick()
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ func TestLatenessIsBounded(t *testing.T) {
 		50 * time.Millisecond: 0, 1050 * time.Millisecond: 10, 2 * time.Hour: lateSamples,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			l := watchLateness(t.Context())
+			l := watchLateness(t.Context(), nil)
 			time.Sleep(d)
 			samples := l.stop()
 			if len(samples) != want || cap(samples) > 2*lateSamples {
@@ -35,7 +35,7 @@ func TestLatenessIsBounded(t *testing.T) {
 func TestLatenessEndsWithTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		l := watchLateness(ctx)
+		l := watchLateness(ctx, nil)
 		time.Sleep(1050 * time.Millisecond)
 		cancel()
 		time.Sleep(time.Hour)

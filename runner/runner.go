@@ -58,8 +58,15 @@ func Run(ctx context.Context, p *plan.Plan, o Options, yield func(probes.Observa
 			r.budgets[t.Name].blocked = o.LeaveAlone[t.Name]
 		}
 	}
-	watch := watchLateness(ctx)
-	r.env.Stalled = watch.since
+	pod := newOwnPod(hostSystem())
+	defer pod.close()
+	watch := watchLateness(ctx, pod.sample)
+	r.env.Own = func(since time.Time) probes.OwnPod { return pod.since(since, watch.since(since)) }
+	if o.Dial == nil { // elsewhere nothing of this machine's is on the way
+		mesh := lookForMesh(ctx, listens)
+		defer mesh.end()
+		r.env.Mesh = mesh.found
+	}
 	go r.startAll(ctx, p.Steps)
 	for range p.Steps {
 		yield(<-r.done)

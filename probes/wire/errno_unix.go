@@ -25,6 +25,10 @@ func errnoOf(err error) Errno {
 		return ErrnoTimeout
 	case syscall.ECONNREFUSED:
 		return ErrnoRefused
+	case syscall.EMFILE, syscall.ENFILE:
+		return ErrnoDescriptors
+	case syscall.EADDRNOTAVAIL:
+		return ErrnoNoAddress
 	default:
 		return ErrnoOther
 	}

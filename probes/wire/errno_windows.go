@@ -25,6 +25,10 @@ func errnoOf(err error) Errno {
 		return ErrnoTimeout
 	case windows.WSAECONNREFUSED:
 		return ErrnoRefused
+	case windows.WSAEMFILE:
+		return ErrnoDescriptors
+	case windows.WSAEADDRNOTAVAIL:
+		return ErrnoNoAddress
 	default:
 		return ErrnoOther
 	}

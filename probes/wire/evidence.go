@@ -10,6 +10,7 @@ import (
 // what needs the kernel says so in Kernel.
 type Evidence struct {
 	Failure  Failure // how opening failed; empty: a connection stood
+	DialErr  Errno   // what the system said when a socket was to be opened and connected, also the resolver's; empty: it did not fail there
 	Canceled bool    // the context ended, or the connection was closed here
 	Refused  bool    // the gate did not let the request out
 	Error    string  // what the system said, for people; never decides
@@ -18,6 +19,7 @@ type Evidence struct {
 	Started time.Time     // when the first request byte was about to leave; zero: nothing left
 	Elapsed time.Duration // first request byte to the end; of an opening that failed, to its failure
 	RTT     time.Duration // smoothed round trip; 0: unknown
+	MinRTT  time.Duration // smallest round trip that the kernel measured on the connection; 0: unknown
 	Hello   time.Duration // ClientHello to the first byte back, which the TLS peer itself sends; 0: unknown
 
 	Local, Remote netip.AddrPort
@@ -83,6 +85,7 @@ type Snapshot struct {
 	Received     int64         // stream offset up to which bytes have come
 	Acked        int64         // of this request's wire bytes, those acknowledged; 0 while idle
 	RTT          time.Duration // smoothed
+	MinRTT       time.Duration // smallest of the last minutes; 0: not measured
 	RTO          time.Duration // until the next retransmission
 	BytesAcked   uint64        // since the connection was made
 	Unacked      uint32        // segments in flight
@@ -125,6 +128,10 @@ const (
 	ErrnoTimeout Errno = "timeout" // ETIMEDOUT, or unreachable: the kernel gave up
 	ErrnoRefused Errno = "refused"
 	ErrnoOther   Errno = "other"
+
+	// Of this machine, when a socket is opened.
+	ErrnoDescriptors Errno = "descriptors" // EMFILE, ENFILE: no file descriptor is left
+	ErrnoNoAddress   Errno = "no_address"  // EADDRNOTAVAIL: no local port is left, or no local address of that family
 )
 
 // Stage is how far the answer was read.

@@ -71,6 +71,9 @@ func (x *exchange) ask() {
 	if last.RTT > 0 {
 		x.e.RTT = last.RTT
 	}
+	if last.MinRTT > 0 {
+		x.e.MinRTT = last.MinRTT
+	}
 }
 
 // lateness says how long the event that decided had waited for perch to look.

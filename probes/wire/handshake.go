@@ -33,7 +33,7 @@ func (c *Conn) handshake(ctx context.Context, o Options, e *Evidence) (Failure, 
 		e.LeafNotAfter = state.PeerCertificates[0].NotAfter
 	}
 	if !c.tap.firstRead.IsZero() {
-		e.Hello = c.tap.firstRead.Sub(began)
+		e.Hello = c.tap.firstRead.Sub(c.tap.firstWrite)
 	}
 	if err != nil {
 		return handshakeFailure(err, e), fmt.Errorf("TLS handshake: %w", err)

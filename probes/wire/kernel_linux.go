@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"math"
 	"net"
 	"syscall"
 	"time"
@@ -100,6 +101,9 @@ func (k *socket) look(fd int) *Snapshot {
 	return s
 }
 
+// unmeasured is the kernel's smallest round trip before there is one.
+const unmeasured = math.MaxUint32
+
 // ask fills in what TCP_INFO tells.
 func (k *socket) ask(fd int, s *Snapshot) bool {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
@@ -110,6 +114,9 @@ func (k *socket) ask(fd int, s *Snapshot) bool {
 	s.Received = int64(info.Bytes_received - k.base)
 	s.Queued = int(s.Received - *k.read)
 	s.RTT = time.Duration(info.Rtt) * time.Microsecond
+	if info.Min_rtt != unmeasured {
+		s.MinRTT = time.Duration(info.Min_rtt) * time.Microsecond
+	}
 	s.RTO = time.Duration(info.Rto) * time.Microsecond
 	s.BytesAcked = info.Bytes_acked
 	s.Unacked = info.Unacked

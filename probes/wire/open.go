@@ -41,7 +41,7 @@ func open(ctx context.Context, o Options, e *Evidence) (*Conn, Failure, error) {
 	c.tap.Conn, c.tap.kern, c.tap.records = raw, c.kern, o.TLS != nil
 	e.Local, e.Remote = addrPort(raw.LocalAddr()), addrPort(raw.RemoteAddr())
 	if c.kern != nil {
-		e.Kernel, e.RTT, c.ackBase = true, first.RTT, first.BytesAcked
+		e.Kernel, e.RTT, e.MinRTT, c.ackBase = true, first.RTT, first.MinRTT, first.BytesAcked
 	}
 	if o.TLS != nil {
 		if failure, err := c.handshake(ctx, o, e); err != nil {
@@ -59,9 +59,9 @@ func resolve(ctx context.Context, o Options, e *Evidence) ([]netip.Addr, error) 
 	if ip, err := netip.ParseAddr(o.Host); err == nil {
 		return []netip.Addr{ip}, nil
 	}
-	lookup := o.Resolve
+	lookup, sockets := o.Resolve, &resolverSockets{}
 	if lookup == nil {
-		lookup = systemResolver
+		lookup = sockets.resolve
 	}
 	ctx, cancel := within(ctx, o.DNS)
 	defer cancel()
@@ -69,20 +69,13 @@ func resolve(ctx context.Context, o Options, e *Evidence) ([]netip.Addr, error) 
 	addrs, err := lookup(ctx, o.Host)
 	e.Phases.DNS = time.Since(began)
 	if err != nil {
+		e.DialErr = sockets.errno()
 		return nil, fmt.Errorf("resolving %q: %w", o.Host, err)
 	}
 	if len(addrs) == 0 {
 		return nil, fmt.Errorf("resolving %q: no address", o.Host)
 	}
 	return addrs, nil
-}
-
-func systemResolver(ctx context.Context, host string) ([]netip.Addr, error) {
-	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	for i := range addrs {
-		addrs[i] = addrs[i].Unmap()
-	}
-	return addrs, err
 }
 
 // connect tries each address. When none answers, it reports the first that
@@ -110,6 +103,7 @@ func connect(ctx context.Context, o Options, addrs []netip.Addr, e *Evidence) (n
 			break
 		}
 	}
+	e.DialErr = errnoOf(failed)
 	return nil, failure, failed
 }
 
@@ -172,20 +166,21 @@ func addrPort(a net.Addr) netip.AddrPort {
 type opening struct {
 	phases        Phases
 	elapsed       time.Duration
-	rtt, hello    time.Duration
+	rtt, minRTT   time.Duration
+	hello         time.Duration
 	local, remote netip.AddrPort
 	tried         []netip.Addr
 	leafNotAfter  time.Time
 }
 
 func openingOf(e Evidence) opening {
-	return opening{e.Phases, e.Elapsed, e.RTT, e.Hello, e.Local, e.Remote, e.Tried, e.LeafNotAfter}
+	return opening{e.Phases, e.Elapsed, e.RTT, e.MinRTT, e.Hello, e.Local, e.Remote, e.Tried, e.LeafNotAfter}
 }
 
 // evidence returns what each exchange repeats of the opening.
 func (o opening) evidence() Evidence {
 	return Evidence{
-		RTT: o.rtt, Hello: o.hello, Local: o.local, Remote: o.remote,
+		RTT: o.rtt, MinRTT: o.minRTT, Hello: o.hello, Local: o.local, Remote: o.remote,
 		Tried: o.tried, LeafNotAfter: o.leafNotAfter,
 	}
 }

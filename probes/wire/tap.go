@@ -22,13 +22,15 @@ type tap struct {
 	kern    kernel // nil: none
 	records bool   // TLS
 
-	in, out   int64 // stream bytes read and written so far
-	start     int64 // offset at which the current record begins
-	header    [recordHeader]byte
-	got       int // bytes of the header read
-	left      int // bytes of the record's body not read yet
-	lastRead  time.Time
-	firstRead time.Time
+	in, out  int64 // stream bytes read and written so far
+	start    int64 // offset at which the current record begins
+	header   [recordHeader]byte
+	got      int // bytes of the header read
+	left     int // bytes of the record's body not read yet
+	lastRead time.Time
+	// TLS: when the first byte left, and when the first came, which may be before
+	// it was read.
+	firstWrite, firstRead time.Time
 
 	gather *[]byte // writes go here in place of the connection
 	dry    bool    // reads find nothing: what crypto/tls gives then, it held already
@@ -60,9 +62,7 @@ func (t *tap) Read(p []byte) (int, error) {
 	if n > 0 {
 		t.lastRead = time.Now()
 		t.in += int64(n)
-	}
-	if t.firstRead.IsZero() {
-		t.firstRead = t.lastRead
+		t.first()
 	}
 	if t.records {
 		t.count(p[:n])
@@ -71,6 +71,21 @@ func (t *tap) Read(p []byte) (int, error) {
 		t.end(err)
 	}
 	return n, err
+}
+
+// first dates the first bytes of a TLS peer. Perch may have looked late, which
+// would put the peer further away than it is.
+func (t *tap) first() {
+	if !t.records || !t.firstRead.IsZero() {
+		return
+	}
+	t.firstRead = t.lastRead
+	if t.kern != nil {
+		t.firstRead = t.firstRead.Add(-waited(t.kern.snapshot().LastDataRecv))
+	}
+	if t.firstRead.Before(t.firstWrite) {
+		t.firstRead = t.firstWrite
+	}
 }
 
 // late reports whether the exchange's own timeout has passed and something had
@@ -189,6 +204,9 @@ func (t *tap) Write(p []byte) (int, error) {
 	if t.gather != nil {
 		*t.gather = append(*t.gather, p...)
 		return len(p), nil
+	}
+	if t.records && t.firstWrite.IsZero() {
+		t.firstWrite = time.Now() // a ClientHello is not made at once: its keys are not part of the way
 	}
 	n, err := t.Conn.Write(p)
 	t.out += int64(n)
