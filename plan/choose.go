@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -15,7 +14,8 @@ import (
 type job struct {
 	spec  *probes.Spec
 	due   bool
-	holds []time.Duration // idle: longest first
+	rungs []rung // idle: longest first
+	left  []rung // that could go, for others to fit
 	notes []string
 	next  time.Duration // when its next step may start at the earliest
 }
@@ -26,8 +26,8 @@ func choose(c config.Config, o Options, refusal *Refusal) []*desk {
 	var desks []*desk
 	for i := range c.Targets {
 		t := &c.Targets[i]
-		d := &desk{target: t, cal: NewCalendar(t.Budget())}
-		d.recall(o.Sent[t.Name])
+		d := &desk{target: t, sent: o.Sent[t.Name]}
+		d.clear()
 		for k := range t.Probes {
 			s := &t.Probes[k]
 			if len(o.Only) > 0 && !slices.ContainsFunc(patterns, func(p string) bool { return matches(p, t.Name, s.ID()) }) {
@@ -35,37 +35,16 @@ func choose(c config.Config, o Options, refusal *Refusal) []*desk {
 			}
 			j := &job{spec: s, due: o.Due == nil || o.Due(*s)}
 			if s.Kind == probes.KindIdle {
-				d.climb(j)
+				d.climb(j, o)
 			}
 			d.jobs = append(d.jobs, j)
 		}
 		if len(d.jobs) > 0 {
+			d.fitDay()
 			desks = append(desks, d)
 		}
 	}
 	return desks
-}
-
-// climb gives an idle probe its rungs. Of a ladder that the plan makes itself,
-// those that the target's budget can never hold are left out, unless they are
-// the point of the ladder: then the plan is refused.
-func (d *desk) climb(j *job) {
-	if len(j.spec.Holds) > 0 {
-		j.holds = slices.Clone(j.spec.Holds)
-	} else {
-		rungs := ladder(*j.spec)
-		for i, r := range rungs {
-			last := i == len(rungs)-1 && len(j.holds) == 0
-			if r.needed || last || d.cal.Earliest(0, Shape(j.spec, r.hold)...) != Never {
-				j.holds = append(j.holds, r.hold)
-				continue
-			}
-			j.notes = append(j.notes, fmt.Sprintf("%s: no rung of %s: the budget of %s/s is too small for so short a hold",
-				j.spec.ID(), short(r.hold), number(d.target.Budget())))
-		}
-	}
-	slices.Sort(j.holds)
-	slices.Reverse(j.holds)
 }
 
 // checkedPatterns returns the patterns of --only that are good. A pattern that

@@ -60,7 +60,7 @@ func (d *desk) cost(o Options) TargetCost {
 // usual returns how many requests a run of the probe sends when all goes well.
 func (j *job) usual() int {
 	if j.spec.Kind == probes.KindIdle {
-		return 2 * len(j.holds)
+		return 2 * len(j.rungs)
 	}
 	return 1
 }
@@ -70,7 +70,7 @@ func (j *job) usual() int {
 func (j *job) most() int {
 	n := max(1, j.spec.Retry.Attempts)
 	if j.spec.Kind == probes.KindIdle {
-		n = 3 * len(j.holds)
+		n = 3 * len(j.rungs)
 	}
 	return n * (1 + j.spec.Redirects)
 }

@@ -1,10 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
-	"perch.example/diagnose/clients"
 	"perch.example/probes"
 )
 
@@ -12,48 +12,84 @@ const (
 	longestApart    = 5 * time.Second
 	leastTolerance  = 100 * time.Millisecond
 	widestTolerance = time.Second
+	leastHold       = 10 * time.Millisecond // as in the config
 )
 
-// rung is one hold of a ladder that the plan made. A needed one is why the
-// ladder exists; the others are left out where they do not fit.
+// rank says how much a ladder needs a rung, the most needed first: where not all
+// of them fit, those of the last rank go first.
+type rank int
+
+const (
+	rankHolds     rank = iota // the config's own
+	rankKeepAlive             // what the ladder is for: the plan is refused without
+	rankCommon                // what it is for where no keep_alive is given
+	rankMeasured              // where the application failed in the last run
+	rankExpected              // where it would fail if keep_alive is true
+	rankBelow                 // the last age at which the client still uses a connection blindly
+	rankAbove
+	rankPackets
+	rankBeside
+)
+
+// rung is one hold of a ladder.
 type rung struct {
-	hold   time.Duration
-	needed bool
+	hold time.Duration
+	rank rank
+	from string // where it comes from, for people
 }
 
-// Ladder returns the rungs, shortest first, of an idle probe that names none.
-// With keep_alive they straddle it by the tolerance of the verdicts, with half
-// and double of it beside; without, they lie between the idle timeouts that
-// servers and load balancers are commonly set to, up to six minutes. The limits
-// of the declared client are added, and rungs too long for `every` left out.
-func Ladder(s probes.Spec) []time.Duration {
-	var holds []time.Duration
-	for _, r := range ladder(s) {
-		holds = append(holds, r.hold)
+// needed reports whether the plan is refused rather than made without the rung.
+func (r rung) needed() bool { return r.rank <= rankKeepAlive }
+
+// spare reports whether the rung may be left out for others to fit.
+func (r rung) spare() bool { return r.rank > rankCommon }
+
+// ladder is what the rungs of an idle probe that names no holds follow from.
+type ladder struct {
+	spec    probes.Spec
+	end     time.Duration // idle age at which the last run saw the path end connections too early; 0: it did not
+	longest time.Duration // hold that fits; 0: any
+	rungs   []rung
+}
+
+// build returns the rungs, shortest first, and those that are too long. With
+// keep_alive they straddle it by the tolerance of the verdicts, with half and
+// double of it beside; without, they lie between the idle timeouts that servers
+// and load balancers are commonly set to, up to six minutes. Each limit of the
+// declared client is straddled too, and its danger band gets a rung.
+func (l *ladder) build() (kept, left []rung) {
+	wanted := slices.Concat(expectation(l.spec.KeepAlive), straddles(l.spec.Client))
+	slices.SortStableFunc(wanted, func(a, b rung) int { return cmp.Compare(a.rank, b.rank) })
+	for _, r := range wanted {
+		if r.hold >= leastHold && !slices.ContainsFunc(l.rungs, r.like) {
+			l.rungs = append(l.rungs, r)
+		}
 	}
-	return holds
+	l.rungs = append(l.rungs, l.packets()...)
+	slices.SortStableFunc(l.rungs, byHold)
+	l.rungs, left = shortened(l.rungs, l.longest)
+	l.rungs = append(l.rungs, l.inExpectedBand()...)
+	l.rungs = append(l.rungs, l.inMeasuredBand()...)
+	slices.SortStableFunc(l.rungs, byHold)
+	return l.rungs, left
 }
 
-func ladder(s probes.Spec) []rung {
-	var rungs []rung
-	near := leastTolerance
-	if s.KeepAlive > 0 {
-		near = tolerance(s.KeepAlive)
-		rungs = append(rungs,
-			rung{s.KeepAlive - near, true}, rung{s.KeepAlive + near, true},
-			rung{s.KeepAlive / 2, false}, rung{2 * s.KeepAlive, false})
-	} else {
+func byHold(a, b rung) int { return cmp.Compare(a.hold, b.hold) }
+
+// expectation returns the rungs that a keep_alive asks for; 0: none is given.
+func expectation(k time.Duration) []rung {
+	if k == 0 {
+		var rungs []rung
 		for _, hold := range between() {
-			rungs = append(rungs, rung{hold, false})
+			rungs = append(rungs, rung{hold, rankCommon, "between common timeouts"})
 		}
+		return rungs
 	}
-	for _, limit := range clientLimits(s.Client) {
-		if s.KeepAlive > 0 && limit > s.KeepAlive+near {
-			limit -= near // the last age at which the client would still use a closed connection
-		}
-		rungs = append(rungs, rung{limit, false})
+	words := "keep_alive " + short(k)
+	return []rung{
+		{k - near(k), rankKeepAlive, "just below " + words}, {k + near(k), rankKeepAlive, "just above " + words},
+		{k / 2, rankBeside, "half of " + words}, {2 * k, rankBeside, "twice " + words},
 	}
-	return thinned(shortened(rungs, s.Every), near/2)
 }
 
 // between returns holds that tell the common idle timeouts apart (field facts:
@@ -68,73 +104,47 @@ func between() []time.Duration {
 	return holds
 }
 
+// near is how far beside an age its rungs lie: far enough for a close at that
+// age to be told from one that is early or late.
+func near(age time.Duration) time.Duration { return min(tolerance(age), age/2) }
+
 // tolerance is how far from keep_alive a close still counts as on time:
 // judging.md's 5%, at least 100 ms, at most 1 s.
 func tolerance(keepAlive time.Duration) time.Duration {
 	return min(max(keepAlive/20, leastTolerance), widestTolerance)
 }
 
-// clientLimits returns the idle ages up to which the declared client uses a
-// connection blindly, as configured or by its own defaults: until it stops or
-// looks first, and, since looking cannot see a silent end, until it stops. They
-// are the upper ends of its danger band on a path that closes at once.
-func clientLimits(c *probes.Client) []time.Duration {
-	if c == nil {
-		return nil
-	}
-	var limits []time.Duration
-	for _, silent := range []bool{false, true} {
-		band := clients.BandOn(*c, clients.Path{Timeout: 1, Silent: silent})
-		if band != nil && !band.Open && !slices.Contains(limits, band.To) {
-			limits = append(limits, band.To)
-		}
-	}
-	return limits
+// like reports whether a rung would say what another one says: it lies within
+// half of what tells two ages apart. One that is only beside gives way earlier.
+func (r rung) like(other rung) bool {
+	apart, tells := (r.hold - other.hold).Abs(), near(min(r.hold, other.hold))
+	return 2*apart < tells || r.rank == rankBeside && apart <= tells
 }
 
-// shortened drops what cannot end before the probe is due again, but never all.
-func shortened(rungs []rung, every time.Duration) []rung {
-	if every == 0 {
-		return rungs
-	}
-	kept := slices.DeleteFunc(slices.Clone(rungs), func(r rung) bool {
-		return !r.needed && r.hold > every-every/10
-	})
-	if len(kept) == 0 {
-		return rungs[:1]
-	}
-	return kept
-}
-
-// thinned sorts rungs and drops those that would say what a neighbour says. Of
-// two neighbours the needed one stays.
-func thinned(rungs []rung, near time.Duration) []rung {
-	slices.SortStableFunc(rungs, func(a, b rung) int { return int(a.hold - b.hold) })
-	var kept []rung
+// shortened parts what is longer than the longest hold from the rest, but never
+// takes all.
+func shortened(rungs []rung, longest time.Duration) (kept, left []rung) {
 	for _, r := range rungs {
-		if r.hold <= 0 {
-			continue
-		}
-		last := len(kept) - 1
-		switch {
-		case last < 0 || r.hold-kept[last].hold >= near:
-			kept = append(kept, r)
-		case r.needed && !kept[last].needed:
-			kept[last] = r
-		case r.needed && r.hold != kept[last].hold:
+		if longest > 0 && r.hold > longest && !r.needed() {
+			left = append(left, r)
+		} else {
 			kept = append(kept, r)
 		}
 	}
-	return kept
+	if len(kept) == 0 {
+		return rungs[:1], rungs[1:]
+	}
+	return kept, left
 }
 
 // apart is the least time between the warm-ups of a probe's rungs, so that
 // closes that follow the idle age are told from one that hits all connections at
 // once: 5 s, or a tenth of keep_alive (without it, of the shortest hold) if that
 // is less.
-func apart(s *probes.Spec, holds []time.Duration) time.Duration {
+func apart(s *probes.Spec, rungs []rung) time.Duration {
 	if s.KeepAlive > 0 {
 		return min(longestApart, s.KeepAlive/10)
 	}
-	return min(longestApart, slices.Min(holds)/10)
+	shortest := slices.MinFunc(rungs, byHold)
+	return min(longestApart, shortest.hold/10)
 }

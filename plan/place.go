@@ -18,16 +18,18 @@ const (
 // its connections are open when.
 type desk struct {
 	target *probes.Target
+	sent   Sent
 	cal    *Calendar
 	open   profile
 	jobs   []*job
 	steps  []Step
 }
 
-// recall books what earlier runs sent, before this one's start.
-func (d *desk) recall(sent Sent) {
-	for range min(sent.Requests, d.cal.Allowed()) {
-		d.cal.Force(0, At(-sent.Ago))
+// clear empties the desk but for what earlier runs sent, before this one's start.
+func (d *desk) clear() {
+	d.cal, d.open, d.steps = NewCalendar(d.target.Budget()), nil, nil
+	for range min(d.sent.Requests, d.cal.Allowed()) {
+		d.cal.Force(0, At(-d.sent.Ago))
 	}
 }
 
@@ -37,9 +39,9 @@ func (d *desk) recall(sent Sent) {
 // the gaps.
 func (d *desk) place() {
 	for _, r := range d.rungsLongestFirst() {
-		s := Step{Spec: r.job.spec, Hold: r.hold, Rungs: len(r.job.holds)}
+		s := Step{Spec: r.job.spec, Hold: r.hold, From: r.from, Rungs: len(r.job.rungs)}
 		if d.put(&s, r.job.next) {
-			r.job.next = s.Start + apart(s.Spec, r.job.holds)
+			r.job.next = s.Start + apart(s.Spec, r.job.rungs)
 		}
 	}
 	for _, j := range d.jobs {
@@ -50,16 +52,16 @@ func (d *desk) place() {
 }
 
 type dueRung struct {
-	job  *job
-	hold time.Duration
+	job *job
+	rung
 }
 
 func (d *desk) rungsLongestFirst() []dueRung {
 	var all []dueRung
 	for _, j := range d.jobs {
-		for _, hold := range j.holds {
+		for _, r := range j.rungs {
 			if j.due {
-				all = append(all, dueRung{j, hold})
+				all = append(all, dueRung{j, r})
 			}
 		}
 	}
@@ -150,8 +152,8 @@ func spread(desks []*desk, every time.Duration, seed uint64) {
 
 // longest returns the job's longest hold; 0 for a single exchange.
 func (j *job) longest() time.Duration {
-	if len(j.holds) == 0 {
+	if len(j.rungs) == 0 {
 		return 0
 	}
-	return j.holds[0]
+	return j.rungs[0].hold
 }

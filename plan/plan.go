@@ -25,6 +25,10 @@ type Options struct {
 	Only      []string                // patterns of targets or target/probe; empty: all
 	Due       func(probes.Spec) bool  // nil: everything is due
 	DailyUsed func(target string) int // requests already sent today; nil: none
+	// Ends holds, per target/probe, the idle age at which the last run saw the
+	// path end connections earlier than keep_alive; none: it did not. It adds a
+	// rung to a ladder that the plan makes, and a note to the config's own.
+	Ends map[string]time.Duration
 }
 
 // Sent is what earlier runs sent to a target within one window of its budget.
@@ -60,6 +64,7 @@ type Step struct {
 	Index int // in Plan.Steps
 	Spec  *probes.Spec
 	Hold  time.Duration // idle
+	From  string        // idle: what the hold follows from, for people; "holds" is the config's own list
 	Start time.Duration // when its dial starts; its warm-up is booked for the same instant
 	Rungs int           // idle: how many rungs its probe has
 
@@ -97,7 +102,7 @@ func draft(c config.Config, o Options) (*Plan, *Refusal) {
 	var open profile // of all targets
 	for _, d := range desks {
 		d.check(refusal)
-		d.place()
+		d.settle(o.Deadline)
 		for _, s := range d.steps {
 			open.lay(s.opens(), s.Start)
 		}
@@ -119,7 +124,6 @@ func (p *Plan) describe(desks []*desk) {
 			if !j.due {
 				p.NotDue = append(p.NotDue, j.spec.ID())
 			}
-			p.Notes = append(p.Notes, j.notes...)
 		}
 	}
 }
@@ -127,6 +131,9 @@ func (p *Plan) describe(desks []*desk) {
 // take adds a target's steps and costs to the plan.
 func (p *Plan) take(d *desk, o Options) {
 	p.Steps = append(p.Steps, d.steps...)
+	for _, j := range d.jobs {
+		p.Notes = append(p.Notes, j.notes...)
+	}
 	cost := d.cost(o)
 	p.Targets = append(p.Targets, cost)
 	p.Requests += cost.Requests

@@ -299,8 +299,8 @@ func checkLimits(t *testing.T, seed uint64, one probes.Target, p *Plan, cost Tar
 		s := &one.Probes[i]
 		starts := warmed[s.ID()]
 		for k := 1; k < len(starts); k++ {
-			if gap := starts[k] - starts[k-1]; gap < apart(s, rungs[s.ID()]) {
-				t.Fatalf("seed %d: %s: rungs warmed %v apart, want %v", seed, s.ID(), gap, apart(s, rungs[s.ID()]))
+			if gap := starts[k] - starts[k-1]; gap < apart(s, rungsOf(rungs[s.ID()]...)) {
+				t.Fatalf("seed %d: %s: rungs warmed %v apart, want %v", seed, s.ID(), gap, apart(s, rungsOf(rungs[s.ID()]...)))
 			}
 		}
 	}

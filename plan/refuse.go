@@ -62,7 +62,7 @@ func (d *desk) check(r *Refusal) {
 // checkShortHolds refuses a hold whose three requests are more than one window
 // may have.
 func (d *desk) checkShortHolds(j *job, r *Refusal) {
-	shortest := j.holds[len(j.holds)-1]
+	shortest := j.rungs[len(j.rungs)-1].hold
 	if d.cal.Earliest(0, Shape(j.spec, shortest)...) != Never {
 		return
 	}
@@ -167,14 +167,7 @@ func (j *job) checkHolds(deadline time.Duration, r *Refusal) bool {
 
 // checkEvery refuses a ladder that is not over when it is due again.
 func (d *desk) checkEvery(j *job, r *Refusal) {
-	var first, end time.Duration
-	for i, s := range stepsOf(d.steps, j.spec) {
-		if i == 0 || s.Start < first {
-			first = s.Start
-		}
-		end = max(end, s.end())
-	}
-	takes := end - first
+	takes := d.takes(j)
 	if j.spec.Every == 0 || takes <= j.spec.Every {
 		return
 	}
@@ -184,6 +177,19 @@ func (d *desk) checkEvery(j *job, r *Refusal) {
 	}
 	r.add(j.spec.ID(), "its rungs take %s, every is %s: %s",
 		short(roundUp(takes, time.Second)), short(j.spec.Every), wouldFit("every "+short(roundUp(takes, time.Second)), holds))
+}
+
+// takes returns how long a ladder lasts, from its first warm-up to its last
+// answer.
+func (d *desk) takes(j *job) time.Duration {
+	var first, end time.Duration
+	for i, s := range stepsOf(d.steps, j.spec) {
+		if i == 0 || s.Start < first {
+			first = s.Start
+		}
+		end = max(end, s.end())
+	}
+	return end - first
 }
 
 // noteEvery tells when the run is longer than a single exchange's `every`. That

@@ -158,7 +158,7 @@ func TestAMadeLadderLeavesOutWhatCannotFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "api/a: no rung of 1.5s: the budget of 1/s is too small for so short a hold"
+	want := "api/a: no rung of 1.5s (half of keep_alive 3s): the budget of 1/s is too small for so short a hold: a share of 15% would fit"
 	if len(p.Steps) != 3 || len(p.Notes) != 1 || p.Notes[0] != want {
 		t.Errorf("%d steps, notes %q, want 3 and %q", len(p.Steps), p.Notes, want)
 	}

@@ -37,7 +37,7 @@ func randomLoad(r *rand.Rand, rate float64, n int) *desk {
 		if r.IntN(5) == 0 {
 			spec.Kind = probes.KindHTTP
 		} else {
-			j.holds = []time.Duration{d.cal.guarded + time.Duration(r.IntN(60_000))*time.Millisecond}
+			j.rungs = []rung{{hold: d.cal.guarded + time.Duration(r.IntN(60_000))*time.Millisecond}}
 		}
 		d.jobs = append(d.jobs, j)
 	}
@@ -107,7 +107,7 @@ func TestFortyEightRungsAtFiveASecond(t *testing.T) {
 		for range 48 {
 			hold := 2*time.Second + time.Duration(r.IntN(118_000))*time.Millisecond
 			longest = max(longest, hold)
-			d.jobs = append(d.jobs, &job{spec: spec, due: true, holds: []time.Duration{hold}})
+			d.jobs = append(d.jobs, &job{spec: spec, due: true, rungs: []rung{{hold: hold}}})
 		}
 		d.place()
 		s := &simulation{r: r, cal: d.cal.Clone()}

@@ -33,15 +33,23 @@ func (p *Plan) Text(w io.Writer) error {
 
 func (p *Plan) stepTable() *table {
 	g := &table{right: []bool{true, false, false, true, true, true}}
-	g.row("start", "probe", "kind", "hold", "ends", "requests")
+	g.row("start", "probe", "kind", "hold", "ends", "requests", p.fromTitle())
 	for _, s := range p.Steps {
 		hold, usual, most := "", 1, max(1, s.Spec.Retry.Attempts)
 		if s.Spec.Kind == probes.KindIdle {
 			hold, usual, most = short(s.Hold), 2, 3
 		}
-		g.row(short(s.Start), s.Spec.ID(), string(s.Spec.Kind), hold, short(s.end()), span(usual, most*(1+s.Spec.Redirects)))
+		g.row(short(s.Start), s.Spec.ID(), string(s.Spec.Kind), hold, short(s.end()), span(usual, most*(1+s.Spec.Redirects)), s.From)
 	}
 	return g
+}
+
+// fromTitle heads the column that says what each hold follows from.
+func (p *Plan) fromTitle() string {
+	if p.LongestHold == 0 {
+		return ""
+	}
+	return "hold from"
 }
 
 func (p *Plan) targetTable() *table {

@@ -44,6 +44,11 @@ func TestText(t *testing.T) {
 	short.Targets[0].Probes = append(short.Targets[0].Probes, short.Targets[0].Probes[0])
 	short.Targets[0].Probes[1].Probe, short.Targets[0].Probes[1].Kind, short.Targets[0].Probes[1].Every = "ping", probes.KindHTTP, 5*time.Second
 
+	ladder := of(laddered(10*time.Minute, limits(5*time.Minute, 2*time.Second)))
+	seen := map[string]time.Duration{"api/a": time.Second, "stock-api/calendar-idle": 20 * time.Second}
+	incident := shop()
+	incident.Targets[0].Probes[1].Client = limits(25*time.Second, 30*time.Second)
+
 	tests := []struct {
 		file    string
 		config  config.Config
@@ -54,6 +59,8 @@ func TestText(t *testing.T) {
 		{"used.txt", shop(), Options{Seed: 42, DailyUsed: func(string) int { return 1200 }, Due: func(s probes.Spec) bool { return s.Probe != "calendar" }}, 0},
 		{"nothing-due.txt", shop(), Options{Due: nothingDue}, 0},
 		{"notes.txt", short, Options{Seed: 1}, 0},
+		{"ladder.txt", ladder, Options{Seed: 1, Ends: seen}, 0},
+		{"unseen.txt", incident, Options{Seed: 1, Ends: seen}, 0},
 	}
 	for _, test := range tests {
 		p, err := New(test.config, test.options)
