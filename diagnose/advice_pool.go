@@ -49,6 +49,9 @@ func (j *judgement) settings(c clients.Client) []string {
 	var advice []string
 	if stops := c.MaxIdle(decl, j.l.path().Advertised); tooLong(stops, limit) {
 		advice = append(advice, j.stopEarlier(c, stops))
+		if bean := clients.Setting(c.Settings.SpringBoot[decl.WrappedBy], limit); bean != "" {
+			advice = append(advice, "In Spring Boot, beside what the bean sets already (pool size, timeouts): `"+oneLine(bean)+"`.")
+		}
 	}
 	looks := c.ValidateAfter(decl)
 	code := clients.Setting(c.Settings.Validate, limit)
@@ -79,6 +82,11 @@ func (j *judgement) stopEarlier(c clients.Client, now probes.Limit) string {
 	return withCaveats(fmt.Sprintf("%s: `%s`. %s.", text, code, j.because()), c)
 }
 
+// oneLine writes code as a sentence can hold it.
+func oneLine(code string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(code), " "), " .", ".")
+}
+
 // anew says how a client whose settings cannot do it keeps off old connections.
 func anew(c clients.Client, limit time.Duration) string {
 	how := map[string]string{
@@ -88,6 +96,9 @@ func anew(c clients.Client, limit time.Duration) string {
 		"httpurlconnection": " (`disconnect()` after the last answer before the pause)",
 		"jdk-httpclient":    " (a new HttpClient)",
 	}[c.Kind]
+	if c.Kind == "httpurlconnection" && limit >= time.Second { // JDK-8278067, and only where the answers give no hint
+		how = fmt.Sprintf(" (`-Dhttp.keepAlive.time.server=%d` in updates since 2022, where the answers have no Keep-Alive header; else `disconnect()` after the last answer before the pause)", limit/time.Second)
+	}
 	return fmt.Sprintf("let the first call after a pause of %s or more open a new connection%s", human(limit), how)
 }
 

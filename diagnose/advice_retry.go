@@ -37,6 +37,8 @@ func (j *judgement) retryAdvice() []string {
 	}
 	what := "to the retry list"
 	switch {
+	case v.decl.Retry == nil && v.ownRetry() != "":
+		return []string{fmt.Sprintf("Then let %s send again what is idempotent: `%s`. That hides the race, and a request may then have been executed twice.", v.name, v.ownRetry())}
 	case v.decl.Retry == nil:
 		what = "to the errors that the application retries"
 	case v.once():
@@ -51,6 +53,16 @@ func (j *judgement) retryAdvice() []string {
 
 // once reports whether the policy tries a request once only.
 func (v *clientView) once() bool { return v.decl.Retry != nil && v.decl.Retry.Attempts == 1 }
+
+// ownRetry is the setting by which the client itself sends again what is
+// idempotent, for those whose idle time nothing else limits. Empty: none.
+func (v *clientView) ownRetry() string {
+	c, _ := clients.Lookup(v.decl.Kind)
+	if c.Settings.MaxIdle != "" {
+		return ""
+	}
+	return c.Settings.Retry
+}
 
 // missing are the entries that the list lacks, this reason's first.
 func (v *clientView) missing(j *judgement) []string {

@@ -1,10 +1,13 @@
 package diagnose
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"perch.example/diagnose/clients"
 	"perch.example/probes"
 )
 
@@ -23,6 +26,25 @@ func TestAdvice(t *testing.T) {
 	silent.Spec.Client = &probes.Client{Kind: "go-net-http"}
 	silentNone := silent
 	silentNone.Spec.Client = &probes.Client{Kind: "go-net-http", MaxIdle: probes.Limit{Mode: probes.LimitNone}}
+	as := func(in Input, c probes.Client) Input {
+		in.Spec.Client = &c
+		return in
+	}
+	endless := probes.Limit{Mode: probes.LimitNone}
+	undeclared := silent
+	undeclared.Spec.Client = nil
+	packets := as(silent, probes.Client{Kind: "go-net-http", MaxIdle: endless, TCPKeepAlive: 30 * s})
+	packetsBehind := as(idleInput(0, rungAt(0, 300*s, "ok"), behind(rungAt(0, 400*s, "blackhole"))), probes.Client{Kind: "go-net-http", MaxIdle: endless, TCPKeepAlive: 30 * s})
+	noSetting := as(silent, probes.Client{Kind: "okhttp", MaxIdle: endless})
+	urlConnection := as(silent, probes.Client{Kind: "httpurlconnection", MaxIdle: endless})
+	dotnet := as(goClient, probes.Client{Kind: "dotnet-httpclient", MaxIdle: endless})
+	requests := as(one(rungAt(0, 15*s, "idle_fin").closed(10*s, "fin")), probes.Client{Kind: "requests"})
+	overMesh := one(behind(rungAt(0, 15*s, "idle_fin").closed(10*s, "fin")))
+	overPlain := one(behind(rungAt(0, 15*s, "idle_fin").closed(10*s, "fin")))
+	overPlain.Spec.URL = &url.URL{Scheme: "http", Host: "api.partner.example"}
+	proxied := behind(rungAt(0, 15*s, "idle_fin").closed(10*s, "fin"))
+	proxied.o.Path.Via = []string{"proxy"}
+	overProxy := one(proxied)
 	down := httpInput("unavailable")
 	down.Observations[0].Attempts[0].Status, down.Observations[0].Attempts[0].RetryAfter = 503, 7*s
 	certificate := func(detail string) Input {
@@ -34,7 +56,6 @@ func TestAdvice(t *testing.T) {
 	closing.o.Attempts = closing.o.Attempts[:1]
 	closing.o.Attempts[0].Reason = probes.ReasonNoKeepAlive
 	closing.o.Attempts[0].Phases = probes.Phases{DNS: time.Millisecond, Connect: 20 * time.Millisecond, TLS: 40 * time.Millisecond}
-	one := func(b *build) Input { return idleInput(time.Minute, b) }
 	tests := []struct {
 		name string
 		in   Input
@@ -47,8 +68,8 @@ func TestAdvice(t *testing.T) {
 		{"no client: common ones", one(rungAt(0, 1500*time.Millisecond, "idle_fin").closed(s, "fin")), 0, []string{"With their defaults these would use", "Apache HttpClient 4.5 at 998 ms to 2 s"}},
 		{"nothing to change", goDefault, 0, []string{"First: leave Go net/http's idle limits as they are"}},
 		{"whole seconds only", jdk, 0, []string{" -> 900 ms (its own setting counts whole seconds"}},
-		{"silence, in its settings", silentNone, 1, []string{"For Go net/http that is tcp_keep_alive none -> 360 s, or max_idle none -> 360 s."}},
-		{"silence, kept away already", silent, 1, []string{"Go net/http does so already."}},
+		{"silence, in its settings", silentNone, 1, []string{"First: Go net/http's max_idle none -> 360 s: `&http.Transport{IdleConnTimeout: 360 * time.Second}`; or tcp_keep_alive none -> 360 s: `", "KeepAlive: 360 * time.Second", "between 300 s, which worked, and 400 s", "Looking at the connection before use does not help"}},
+		{"silence, kept away already", silent, 1, []string{"leave Go net/http's max_idle of 90 s as it is: it stops before the path forgets, at 400 s"}},
 		{"503 and Retry-After", withClient(one(limited("unavailable", 503))), 0, []string{"First: limit how often", "\nAs well: send less, and wait the 7 s that the API asks for"}},
 		{"down and Retry-After", down, 0, []string{"First: send less, and wait the 7 s"}},
 		{"certificate: expired", certificate("x509: certificate has expired or is not yet valid: current time 2026-11-30T12:00:00Z is after 2026-11-29T12:00:00Z"), 0, []string{"it has expired"}},
@@ -57,7 +78,19 @@ func TestAdvice(t *testing.T) {
 		{"certificate: address", certificate("x509: cannot validate certificate for 192.0.2.1 because it doesn't contain any IP SANs"), 0, []string{"made for another host"}},
 		{"certificate: authority", certificate("x509: certificate signed by unknown authority"), 0, []string{"First: give perch and the application the CA"}},
 		{"certificate: unknown cause", certificate(""), 0, []string{"right CA"}},
-		{"silence", silent, 1, []string{"more often than every 400 s", "`&http.Transport{DialContext: (&net.Dialer{KeepAlive: 360 * time.Second}).DialContext}`", "between 300 s, which worked, and 400 s", "Looking at the connection before use does not help"}},
+		{"silence, no client", undeclared, 1, []string{"First: keep the longest idle time below 400 s, or send TCP keep-alive more often than that."}},
+		{"silence, its packets are enough", packets, 1, []string{"leave Go net/http's tcp_keep_alive of 30 s as it is"}},
+		{"silence, its packets end at a proxy", packetsBehind, 1, []string{"max_idle none -> 360 s", "For whoever runs the mesh sidecar: TCP ends there", "trafficPolicy.connectionPool.tcp.tcpKeepalive"}},
+		{"silence, and no such setting", noSetting, 1, []string{"OkHttp 3's max_idle none -> 360 s"}},
+		{"silence, and no setting at all", urlConnection, 1, []string{"HttpURLConnection has no setting that keeps it below the 400 s", "let the first call after a pause of 360 s or more open a new connection (`-Dhttp.keepAlive.time.server=360`"}},
+		{"a proxy's own idle timeout", overMesh, 0, []string{"For whoever runs the mesh sidecar: TCP ends there, so that its own idle timeout", "trafficPolicy.connectionPool.tcp.idleTimeout (1 h by default)"}},
+		{"a proxy's own idle timeout, plain", overPlain, 0, []string{"trafficPolicy.connectionPool.http.idleTimeout (1 h by default)"}},
+		{"a proxy that is no mesh", overProxy, 0, []string{"For whoever runs the proxy: TCP ends there"}},
+		{"no more descriptors", spentOn(probes.ResourceDescriptors, 64, 64), 0, []string{"Let perch's pod open more files", "max_connections"}},
+		{"no more ports", spentOn(probes.ResourcePorts, 4, 4), 0, []string{"net.ipv4.ip_local_port_range"}},
+		{"in Spring Boot", withClient(one(rungAt(0, 1500*time.Millisecond, "idle_fin").closed(s, "fin"))), 0, []string{"In Spring Boot, beside what the bean sets already (pool size, timeouts): `@Bean RestTemplate restTemplate(RestTemplateBuilder builder) { CloseableHttpClient client = HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 900).build();"}},
+		{"in .NET's words", dotnet, 0, []string{"First: .NET HttpClient's max_idle none -> 315 s: `new SocketsHttpHandler { PooledConnectionIdleTimeout = TimeSpan.FromMilliseconds(315000) }`"}},
+		{"requests has no such setting", requests, 0, []string{"Python requests has no setting for how long a connection may be idle: let the first call after a pause of 9 s or more open a new connection (a new Session)", "send again what is idempotent: `session.mount(", "executed twice"}},
 		{"stalled", withClient(one(rungAt(0, 30*s, "no_response"))), 0, []string{"`HttpClientBuilder.create().setDefaultRequestConfig(RequestConfig.custom().setSocketTimeout(1000).build())`", "may still be running"}},
 		{"undeclared close", one(rungAt(0, s, "idle_fin").closed(20*time.Millisecond, "fin")), 0, []string{"First: limit how often", "For the API's owner: ", "should have said Connection: close"}},
 		{"service down", one(rungAt(0, s, "eof").control("eof")), 0, []string{"It is not the connection pool"}},
@@ -76,19 +109,112 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestAdviceSaysWhatMayHaveRun: whoever is told to repeat is told what that can
-// do, for every reason and setting.
+// TestAdviceSaysWhatMayHaveRun walks every client, reason, method and setting:
+// whoever is told to send again is told what that can do.
 func TestAdviceSaysWhatMayHaveRun(t *testing.T) {
-	for _, reason := range unanswered() {
-		for _, automatic := range []probes.Switch{probes.SwitchDefault, probes.SwitchNone} {
-			in := withClient(idleInput(time.Minute, rungAt(0, 1500*time.Millisecond, reason)))
-			in.Spec.Client.AutomaticRetries = automatic
-			for _, line := range judgeOne(t, in, 0).Advice {
-				repeats := strings.Contains(line, "retry list") || strings.Contains(strings.ToLower(line), "repeat")
-				if repeats && !strings.Contains(line, "executed") && !strings.Contains(line, "may still be running") {
-					t.Errorf("%s: %q tells to repeat and not what that can do", reason, line)
+	told := 0
+	for _, kind := range clients.Kinds() {
+		for _, reason := range probes.Reasons() {
+			for _, method := range []string{"GET", "POST", "PUT"} {
+				for _, c := range declarations(kind) {
+					in := idleInput(time.Minute, rungAt(0, 1500*time.Millisecond, reason))
+					in.Spec.Client, in.Spec.Method = &c, method
+					fresh := httpInput(reason, probes.ReasonOK)
+					fresh.Spec.Client, fresh.Spec.Method = &c, method
+					for _, o := range append(Judge(in), Judge(fresh)...) {
+						told += saysWhatMayHaveRun(t, o.Advice)
+					}
 				}
 			}
 		}
+	}
+	if told == 0 {
+		t.Error("nobody was told to send again: the test shows nothing")
+	}
+}
+
+// declarations are a client without a policy, with its own retries off, with a
+// list that holds nothing, and with one attempt.
+func declarations(kind string) []probes.Client {
+	plain, bare := probes.Client{Kind: kind}, probes.Client{Kind: kind, AutomaticRetries: probes.SwitchNone}
+	listed, once, wrapped := bare, bare, bare
+	listed.Retry = &probes.RetryPolicy{Layer: probes.LayerInside, Attempts: 3, Errors: []string{"org.example.Nothing"}}
+	once.Retry = &probes.RetryPolicy{Layer: probes.LayerInside, Attempts: 1}
+	wrapped.Retry = &probes.RetryPolicy{Layer: probes.LayerInside, Attempts: 3, Errors: []string{"ResourceAccessException"}}
+	if clients.Wraps("spring-resttemplate", kind) {
+		wrapped.WrappedBy = "spring-resttemplate"
+	}
+	return []probes.Client{plain, bare, listed, once, wrapped}
+}
+
+// saysWhatMayHaveRun counts the lines that tell to send again.
+func saysWhatMayHaveRun(t *testing.T, advice []string) int {
+	t.Helper()
+	told := 0
+	for _, line := range advice {
+		low := strings.ToLower(line)
+		repeats := false
+		for _, word := range []string{"retry list", "retries", "retry policy", "move the retry", "repeat", "send again", "attempts", "retry="} {
+			repeats = repeats || strings.Contains(low, word)
+		}
+		if !repeats {
+			continue
+		}
+		told++
+		if !strings.Contains(line, "executed") && !strings.Contains(line, "may still be running") {
+			t.Errorf("%q tells to send again and not what that can do", line)
+		}
+		if !strings.Contains(line, "idempotent") && !strings.Contains(line, "turn off") {
+			t.Errorf("%q tells to send again and not what may be", line)
+		}
+	}
+	return told
+}
+
+// TestRetryAdvice: the entries of the whole race, of the layer that sees them,
+// and nothing that is there already.
+func TestRetryAdvice(t *testing.T) {
+	const noAnswer, socket, around = "`org.apache.http.NoHttpResponseException`", "`java.net.SocketException`", "`org.springframework.web.client.ResourceAccessException`"
+	type change func(*probes.Client)
+	errors := func(names ...string) change { return func(c *probes.Client) { c.Retry.Errors = names } }
+	tests := []struct {
+		name   string
+		change change
+		method string
+		reason probes.Reason
+		want   string // the advice that begins with Then; empty: none does
+		or     bool   // whether moving the layer is offered
+	}{
+		{"idle_fin", errors("ResourceAccessException"), "GET", "idle_fin", "Then add " + noAnswer + " and " + socket + " to the retry list (the retry stands inside RestTemplate), for idempotent methods only: one race", true},
+		{"reset", errors("ResourceAccessException"), "GET", "reset", "Then add " + socket + " and " + noAnswer + " to the retry list", true},
+		{"half of the race is there", errors("NoHttpResponseException"), "GET", "eof", "Then add " + socket + " to the retry list", false},
+		{"all of it is there", errors("NoHttpResponseException", "java.net.SocketException"), "GET", "eof", "", false},
+		{"by its superclass", errors("java.io.IOException"), "GET", "eof", "", false},
+		{"a list around that holds nothing of it", func(c *probes.Client) {
+			c.Retry.Layer, c.Retry.Errors = probes.LayerAround, []string{"HttpServerErrorException"}
+		}, "GET", "eof", "Then add " + around + " to the retry list (the retry stands around RestTemplate)", false},
+		{"one attempt, an empty list", func(c *probes.Client) { c.Retry.Attempts, c.Retry.Errors = 1, nil }, "GET", "eof", "Then add " + noAnswer + " and " + socket + " to the retry list, which has to make 2 attempts (now 1),", false},
+		{"one attempt, and all is listed", func(c *probes.Client) {
+			c.Retry.Attempts, c.Retry.Errors = 1, []string{"java.io.IOException"}
+		}, "GET", "eof", "Then let the retry policy make 2 attempts (now 1), for idempotent methods only: the request may have been executed.", false},
+		{"no policy", func(c *probes.Client) { c.Retry = nil }, "GET", "eof", "Then add " + noAnswer + " and " + socket + " to the errors that the application retries", false},
+		{"a list that goes too far", errors("java.io.IOException"), "POST", "eof", "Then restrict " + noAnswer + " in the retry list to idempotent methods: a POST may have been executed already.", false},
+		{"a client that goes too far", func(c *probes.Client) {
+			*c = probes.Client{Kind: "okhttp"}
+		}, "POST", "eof", "Then turn off OkHttp 3's own retry for a POST: it sends again what may have been executed already.", false},
+		{"a client that repeats it itself", func(c *probes.Client) { c.AutomaticRetries = probes.SwitchDefault }, "GET", "eof", "", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in := withClient(idleInput(time.Minute, rungAt(0, 1500*time.Millisecond, tt.reason)))
+			tt.change(in.Spec.Client)
+			in.Spec.Method = tt.method
+			advice := judgeOne(t, in, 0).Advice
+			then := slices.IndexFunc(advice, func(s string) bool { return strings.HasPrefix(s, "Then ") })
+			or := slices.ContainsFunc(advice, func(s string) bool { return strings.HasPrefix(s, "Or move the retry around RestTemplate") })
+			if or != tt.or || (then >= 0) != (tt.want != "") || then >= 0 && !strings.HasPrefix(advice[then], tt.want) {
+				t.Errorf("want %q, moving the layer %t:\n%s", tt.want, tt.or, strings.Join(advice, "\n"))
+			}
+		})
 	}
 }
