@@ -39,7 +39,7 @@ prints the report, the metrics it would expose and the Slack message it would se
 			return own(err)
 		}
 		defer func() { _ = server.Close() }() // the process ends
-		data := strings.ReplaceAll(demoConfig, "${URL}", server.URL())
+		data := strings.ReplaceAll(demoConfig, "http://api.example", server.URL())
 		cfg, err := config.Parse(configOptions(sys), config.File{Name: "demo.yaml", Data: []byte(data)})
 		if err != nil {
 			return own(err)

@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -16,7 +17,7 @@ func auditReasons() []probes.Reason {
 		probes.ReasonIdleFIN, probes.ReasonIdleCloseNotify, probes.ReasonCrossedClose, probes.ReasonEOF,
 		probes.ReasonIdleRST, probes.ReasonReset, probes.ReasonPartialHead, probes.ReasonPartialBody, probes.ReasonBadResponse,
 		probes.ReasonNoResponse, probes.ReasonBlackhole,
-		probes.ReasonDNS, probes.ReasonRefused, probes.ReasonConnectTimeout, probes.ReasonConnectFailed,
+		probes.ReasonDNS, probes.ReasonRefused, probes.ReasonConnectTimeout, probes.ReasonConnectFailed, probes.ReasonProxy,
 		probes.ReasonTLS, probes.ReasonCertificate,
 		probes.ReasonIdleBytes, probes.ReasonRateLimited, probes.ReasonUnavailable, probes.ReasonProxyUpstreamReset,
 	}
@@ -60,7 +61,7 @@ func auditRow(decl probes.Client, reason probes.Reason, method string) probes.Au
 	own.wrapper = nil // what the wrapper makes of it is told apart
 	row := probes.AuditRow{
 		Reason: reason, Method: method, Transient: transient(reason),
-		Answer: m.effect.Does == Returns, Experiences: own.text(), Wrapped: m.wrapped(), Entry: m.entry(),
+		Answer: m.effect.Does == Returns, Experiences: own.told(), Wrapped: m.wrapped(), Entry: m.entry(),
 		NoticedFrom: noticedFrom(decl, reason, method),
 	}
 	row.Result, row.By = m.audited(row.Transient)
@@ -68,10 +69,29 @@ func auditRow(decl probes.Client, reason probes.Reason, method string) probes.Au
 	return row
 }
 
+// told is text, but that the client's own second try is told as what it is a
+// second try of: not only dead connections are sent again.
+func (m meeting) told() string {
+	switch {
+	case m.effect.Does != Retries || m.result != Retried:
+		return m.text()
+	case m.event == Silence:
+		return "waits for its whole timeout, then silently sends again on a new connection"
+	case m.event.status() > 0:
+		return fmt.Sprintf("asks again by itself after the answer %d", m.event.status())
+	default:
+		return m.text()
+	}
+}
+
 // transient reports whether a standard retry policy should cover it: it is a
-// gap if it is not, or looks to the client like one that is.
+// gap if it is not, or looks to the client like one that is, or nothing was
+// sent since no connection came about.
 func transient(reason probes.Reason) bool {
 	event := eventOf(reason)
+	if reason == probes.ReasonConnectFailed {
+		return true
+	}
 	return slices.ContainsFunc(gapReasons(), func(gap probes.Reason) bool {
 		return gap == reason || event != "" && eventOf(gap) == event
 	})
@@ -90,6 +110,9 @@ func (m meeting) audited(transient bool) (probes.AuditResult, string) {
 	case probes.CoverCovered:
 		return probes.AuditRetried, m.by()
 	case probes.CoverUnsafe:
+		if m.event == RateLimited {
+			return probes.AuditRetried, m.by() // the API refused it: nothing was executed
+		}
 		return probes.AuditUnsafe, m.by()
 	case probes.CoverUncovered:
 	case probes.CoverUnknown:
@@ -124,7 +147,7 @@ func (m meeting) wrapped() string {
 	case m.effect.Does == Returns:
 		return m.wrapper.status(m.event.status())
 	default:
-		return m.wrapper.network
+		return m.wrapper.around(m.event)
 	}
 }
 
@@ -137,13 +160,22 @@ func (m meeting) entry() string {
 	switch {
 	case m.result != Failed || len(seen) == 0:
 		return ""
-	case m.event == Unavailable && len(seen) > 1:
-		return seen[1]
+	case m.event == Unavailable:
+		return m.serverErrors(seen)
 	case m.event == BytesIdle:
 		return seenStatus(seen)
 	default:
 		return seen[0]
 	}
+}
+
+// serverErrors is the class of every 5xx where the layer sees one that is not
+// also that of a 4xx, else their status.
+func (m meeting) serverErrors(seen []string) string {
+	if m.wrapper != nil && m.wrapper.serverError != m.wrapper.clientError && slices.Contains(seen, m.wrapper.serverError) {
+		return m.wrapper.serverError
+	}
+	return statusClass(m.event.status())
 }
 
 // seenStatus is the status among the names by which an answer is known.

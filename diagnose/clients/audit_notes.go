@@ -15,7 +15,7 @@ import (
 func auditNotes(decl probes.Client, a probes.Audit) []string {
 	var notes []string
 	for _, note := range []string{
-		policyNote(decl, a), layerNote(decl, a), postNote(decl, a), ownRetriesNote(decl, a), looksNote(decl, a),
+		policyNote(decl, a), postNote(decl, a), layerNote(decl, a), ownRetriesNote(decl, a), looksNote(decl, a),
 		coveredTooNote(decl, a), blindNote(a), strangersNote(decl),
 	} {
 		if note != "" {
@@ -58,7 +58,7 @@ func layerNote(decl probes.Client, a probes.Audit) string {
 	case inside:
 		return ""
 	case len(here) < len(there):
-		return fmt.Sprintf("That holds for `layer: around` only: %s, so that one entry covers them all. Inside, the same list would miss %d network failures and need the client's own errors: %s.", wraps, len(there), strings.Join(entriesOf(there), ", "))
+		return fmt.Sprintf("One entry covers all network failures because of `layer: around`: %s. Inside, the same list would miss %d of them and need the client's own errors: %s.", wraps, len(there), sentence(entriesOf(there)))
 	case len(here) > 0:
 		return fmt.Sprintf("Around it the layer never sees the client's own errors: %s, so that this one entry covers them all.", wraps)
 	}
@@ -135,7 +135,7 @@ func ownRetriesNote(decl probes.Client, a probes.Audit) string {
 	if len(bare) == 0 {
 		return note
 	}
-	return note + " With its automatic retries off the list would have to hold " + strings.Join(entriesOf(bare), ", ") + "."
+	return note + " With its automatic retries off the list would also have to hold " + sentence(entriesOf(bare)) + "."
 }
 
 // looksNote says from which idle age on the client looks, and what it sees.
@@ -161,20 +161,29 @@ func looksNote(decl probes.Client, a probes.Audit) string {
 // coveredTooNote explains why an exact error is not in the list of the missing:
 // another one there is its parent.
 func coveredTooNote(decl probes.Client, a probes.Audit) string {
-	var covered []string
+	var by []string // the parents, in the order of their list
+	covered := map[string][]string{}
 	tree := errorTree(tryingAgain(decl))
 	for _, entry := range entriesOf(missedRows(tryingAgain(decl), []string{http.MethodGet})) {
 		for _, parent := range kindsOf(tree, entry)[1:] {
-			if slices.Contains(a.Missing, parent) {
-				covered = append(covered, fmt.Sprintf("%s covers %s", parent, entry))
-				break
+			if !slices.Contains(a.Missing, parent) {
+				continue
 			}
+			if covered[parent] == nil {
+				by = append(by, parent)
+			}
+			covered[parent] = append(covered[parent], entry)
+			break
 		}
 	}
-	if len(covered) == 0 {
+	var said []string
+	for _, parent := range by {
+		said = append(said, parent+" covers "+sentence(covered[parent]))
+	}
+	if len(said) == 0 {
 		return ""
 	}
-	return strings.Join(covered, "; ") + "."
+	return strings.Join(said, "; ") + "."
 }
 
 // blindNote is about what no retry layer can see: it looks like an answer.
@@ -199,7 +208,7 @@ func strangersNote(decl probes.Client) string {
 	return "Counted as covering nothing, since the catalog does not know them: " + strings.Join(entries, ", ") + "."
 }
 
-// reasonsOf joins the reasons of rows like a sentence does.
+// reasonsOf joins the reasons of rows.
 func reasonsOf(rows []probes.AuditRow) string {
 	var all []string
 	for _, r := range rows {
@@ -207,6 +216,11 @@ func reasonsOf(rows []probes.AuditRow) string {
 			all = append(all, string(r.Reason))
 		}
 	}
+	return sentence(all)
+}
+
+// sentence joins like a sentence does: a, b and c.
+func sentence(all []string) string {
 	if len(all) < 2 {
 		return strings.Join(all, "")
 	}

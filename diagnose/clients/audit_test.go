@@ -101,9 +101,9 @@ func TestOnlyErrorsOfIdempotentMethodsCount(t *testing.T) {
 // TestAuditReasonsAreAllThatAClientMeets: those of the catalog, those of the
 // gaps, and three that the catalog is silent about.
 func TestAuditReasonsAreAllThatAClientMeets(t *testing.T) {
-	silent := []probes.Reason{probes.ReasonConnectFailed, probes.ReasonPartialBody, probes.ReasonBadResponse}
+	silent := []probes.Reason{probes.ReasonConnectFailed, probes.ReasonProxy, probes.ReasonPartialBody, probes.ReasonBadResponse}
 	for _, r := range probes.Reasons() {
-		want := eventOf(r) != "" || slices.Contains(gapReasons(), r) || slices.Contains(silent, r)
+		want := eventOf(r) != "" && r.Resend() != probes.ResendNo || slices.Contains(gapReasons(), r) || slices.Contains(silent, r)
 		if got := slices.Contains(auditReasons(), r); got != want {
 			t.Errorf("%s: audited %t, want %t", r, got, want)
 		}
@@ -126,7 +126,7 @@ func results(a probes.Audit, method string) map[probes.AuditResult]string {
 func TestTheIncident(t *testing.T) {
 	a := Audit(spring("inside", serverErr, resource), AuditMethods())
 	get := results(a, "GET")
-	if want := "idle_fin idle_close_notify crossed_close eof idle_rst reset partial_head no_response blackhole dns refused connect_timeout idle_bytes rate_limited unavailable proxy_upstream_reset"; get["missed"] != want {
+	if want := "idle_fin idle_close_notify crossed_close eof idle_rst reset partial_head no_response blackhole dns refused connect_timeout connect_failed idle_bytes rate_limited unavailable proxy_upstream_reset"; get["missed"] != want {
 		t.Errorf("missed: %s\n  want: %s", get["missed"], want)
 	}
 	if !a.Missed() || a.Name != "Apache HttpClient 4.5" || a.Wrapper != "RestTemplate" {
@@ -166,7 +166,7 @@ func TestTheIncidentAround(t *testing.T) {
 	if want := []string{"408", "org.springframework.web.client.HttpClientErrorException$TooManyRequests"}; !slices.Equal(a.Answers, want) {
 		t.Errorf("answers to add: %q, want %q", a.Answers, want)
 	}
-	says(t, "notes", a.Notes, "That holds for `layer: around` only: RestTemplate wraps every I/O error in "+resource, noAnswer)
+	says(t, "notes", a.Notes, "One entry covers all network failures because of `layer: around`: RestTemplate wraps every I/O error in "+resource, noAnswer)
 	if a.Doubts != nil {
 		t.Errorf("doubts %q", a.Doubts)
 	}
@@ -206,7 +206,7 @@ func TestAuditNotes(t *testing.T) {
 		"one attempt":           {once, true, []string{"`attempts: 1` is the first try alone"}},
 		"no policy":             {undeclared, false, []string{"No retry policy is declared", "nothing counts as missed"}},
 		"around nothing":        {bare, true, []string{"`layer: around` means nothing without wrapped_by"}},
-		"its own retries":       {plain("go-net-http"), true, []string{"The client by itself sends a GET again after crossed_close, eof and reset", "With its automatic retries off the list would have to hold io.EOF, syscall.ECONNRESET."}},
+		"its own retries":       {plain("go-net-http"), true, []string{"The client by itself sends a GET again after crossed_close, eof and reset", "With its automatic retries off the list would also have to hold io.EOF and syscall.ECONNRESET."}},
 		"its own retries, held": {plain("go-net-http", "*url.Error"), false, []string{"The client by itself sends a GET again"}},
 		"looks always":          {plain("go-net-http"), true, []string{"It looks at every connection before it uses it, and notices idle_fin, idle_close_notify, idle_rst and idle_bytes."}},
 		"never looks":           {never, true, []string{"It never looks at a connection before it uses it."}},
@@ -240,6 +240,24 @@ func TestWithoutAPolicyAWholeListIsShown(t *testing.T) {
 	}
 	if a := Audit(probes.Client{Kind: "lynx"}, AuditMethods()); a.Name != "lynx" || a.Rows != nil || a.Missed() {
 		t.Errorf("a client that nobody knows: %+v", a)
+	}
+}
+
+// TestAnswersAreNamedExactly: no entry for an answer covers others: a 404 is not
+// repeated because a 503 is.
+func TestAnswersAreNamedExactly(t *testing.T) {
+	seen := 0
+	for _, decl := range declarations() {
+		w := lookupWrapper(decl.WrappedBy)
+		for _, entry := range Audit(decl, AuditMethods()).Answers {
+			seen++
+			if w != nil && (entry == w.clientError || entry == w.serverError && w.serverError == w.clientError) || entry == "4xx" {
+				t.Errorf("%s: %s covers more than what is missed", describe(decl), entry)
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no declaration misses an answer")
 	}
 }
 
