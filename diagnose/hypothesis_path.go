@@ -24,10 +24,12 @@ const (
 func (j *judgement) pathBlocks() (probes.Ruling, string) {
 	a := j.at
 	switch {
-	case answered(a):
+	case answered(a), a.Reason == probes.ReasonSlow:
 		return probes.RuledOut, "the peer " + answer(*a)
 	case j.facts.Exhausted:
 		return probes.RuledOpen, "no packet left: this pod had no more " + exhausted(*a)
+	case j.rung.obs.Path.TCPEnds == probes.TCPEndsBeforePeer && a.Status > 0:
+		return probes.RuledOpen, fmt.Sprintf("%s: the answer %d may be its own", j.beforePeer(), a.Status)
 	case j.rung.obs.Path.TCPEnds == probes.TCPEndsBeforePeer:
 		return probes.RuledOpen, j.beforePeer() + ": its acknowledgements, FINs and RSTs are not the API's own"
 	case j.opening():

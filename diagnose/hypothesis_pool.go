@@ -45,7 +45,7 @@ func (j *judgement) noPool() (probes.Ruling, string) {
 	a := j.at
 	switch {
 	case a.Reason == probes.ReasonNoKeepAlive:
-		return probes.RuledOut, fmt.Sprintf("each answer (%d) ends its connection: a pool keeps none", a.Status)
+		return probes.RuledOut, "it " + answer(*a) + " and ended its connection: a pool keeps none"
 	case answered(a):
 		return probes.RuledOut, "a fresh connection, 0 s idle, " + answer(*a)
 	case a.Connection == probes.ConnectionControl:
