@@ -64,3 +64,16 @@ const (
 	AuditUnsafe  AuditResult = "unsafe"  // sent again, though it may have been executed
 	AuditMissed  AuditResult = "missed"  // not sent again, though it could be: it reaches the application
 )
+
+// KnownClient is a client of the catalog, for those who declare theirs. All but
+// Kind and Wrappers are words.
+type KnownClient struct {
+	Kind     string   // the key in a config: client.kind
+	Name     string   // as people call it, and its language
+	Versions string   // what the documented facts hold for
+	Measured string   // the version that the measured facts hold for; empty: none are
+	Idle     string   // when it drops an idle connection by itself
+	Looks    string   // from which idle age it looks before it uses one, and how
+	Retries  string   // its own second try, and what turns that off
+	Wrappers []string // keys for client.wrapped_by; empty: none wraps it
+}

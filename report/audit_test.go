@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -64,6 +65,9 @@ func TestAuditGolden(t *testing.T) {
 	for name, all := range audits() {
 		t.Run(name, func(t *testing.T) {
 			golden(t, name+".txt", []byte(auditPage(t, all, Style{})))
+			if name != "audit" && name != "audit_nothing" {
+				return // the keys are tested below, and JSON is long
+			}
 			var b bytes.Buffer
 			if err := AuditJSON(&b, all); err != nil {
 				t.Fatal(err)
@@ -71,6 +75,19 @@ func TestAuditGolden(t *testing.T) {
 			golden(t, name+".json", b.Bytes())
 		})
 	}
+}
+
+func TestClientsGolden(t *testing.T) {
+	known := []probes.KnownClient{
+		{Kind: "a-client", Name: "A Client, Java", Versions: "1 and later", Measured: "1.2", Idle: "none of its own", Looks: "from 2 s of idleness on (a read)", Retries: "once", Wrappers: []string{"one", "two"}},
+		{Kind: "b-client", Name: "B Client, Go", Versions: "all", Idle: "90 s", Looks: "always (a read)", Retries: "none"},
+	}
+	var text, doc bytes.Buffer
+	if err := errors.Join(Clients(&text, known, Style{}), ClientsJSON(&doc, known)); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "audit_list.txt", text.Bytes())
+	golden(t, "audit_list.json", doc.Bytes())
 }
 
 // TestAuditFitsTheTerminal: no line is longer than asked for, but for a name

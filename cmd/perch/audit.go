@@ -21,6 +21,7 @@ import (
 func newAudit(sys system) *cobra.Command {
 	var configPath string
 	var only []string
+	var list bool
 	var out outputFlags
 	cmd := &cobra.Command{
 		Use: "audit", Short: "Show which network failures the declared client and retry policy cover, miss, or retry unsafely",
@@ -29,15 +30,21 @@ make of each failure that the wire can show: noticed, retried, missed, or unsafe
 retry list lacks, ready to paste. Needs only the config: no network, no secrets, no state.
 
 Exit status 1: a GET is not sent again after a transient network failure. With --fail-on degraded also when
-a 429 or 503 is not asked for again.`,
+a 429 or 503 is not asked for again.
+
+--list shows the clients that a config can declare. It needs no config.`,
 		Args: noArgs,
 	}
 	cmd.Flags().StringVar(&configPath, "config", "perch.yaml", "config `FILE|DIR`")
 	cmd.Flags().StringSliceVar(&only, "only", nil, "audit only this `target` (repeatable)")
+	cmd.Flags().BoolVar(&list, "list", false, "show the clients that a config can declare")
 	out.bind(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := out.check(); err != nil {
 			return usage(err)
+		}
+		if list {
+			return listClients(sys, out)
 		}
 		log, err := logger(cmd, sys)
 		if err != nil {
@@ -67,6 +74,19 @@ a 429 or 503 is not asked for again.`,
 		return auditExit(all, out.failOn)
 	}
 	return cmd
+}
+
+func listClients(sys system, out outputFlags) error {
+	err := writeTo(sys, out.file, func(w io.Writer, style report.Style) error {
+		if out.format == "json" {
+			return report.ClientsJSON(w, clients.Known())
+		}
+		return report.Clients(w, clients.Known(), style)
+	})
+	if err != nil {
+		return own(err)
+	}
+	return nil
 }
 
 // auditsOf audits each client that is declared differently, once.

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"perch.example/diagnose/clients"
 )
 
 const (
@@ -246,5 +248,23 @@ func TestAuditIsReadableAt80Columns(t *testing.T) {
 	}
 	if strings.ContainsRune(r.stdout, '\x1b') {
 		t.Error("control codes in a pipe")
+	}
+}
+
+// TestAuditListsTheClients, without a config.
+func TestAuditListsTheClients(t *testing.T) {
+	t.Parallel()
+	r := perch(t.Context(), nil, "audit", "--list")
+	if r.code != exitOK || r.stderr != "" {
+		t.Errorf("exit status %d\n%s", r.code, r.stderr)
+	}
+	r = perch(t.Context(), nil, "audit", "--list", "--output", "json")
+	var known []struct{ Kind string }
+	if err := json.Unmarshal([]byte(r.stdout), &known); err != nil || len(known) != len(clients.Kinds()) {
+		t.Errorf("%v, %d clients, want %d", err, len(known), len(clients.Kinds()))
+	}
+	text := perch(t.Context(), nil, "audit", "--list").stdout
+	for _, kind := range clients.Kinds() {
+		want(t, "the list", text, "\n"+kind+"  ")
 	}
 }

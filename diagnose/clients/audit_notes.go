@@ -186,18 +186,19 @@ func coveredTooNote(decl probes.Client, a probes.Audit) string {
 	return strings.Join(said, "; ") + "."
 }
 
-// blindNote is about what no retry layer can see: it looks like an answer.
+// blindNote is about what no retry layer can see: it looks like an answer. What
+// a proxy answers is left out: few have one, and it has a status of its own.
 func blindNote(a probes.Audit) string {
-	var blind []probes.AuditRow
+	var blind []string
 	for _, r := range a.Rows {
-		if r.Method == http.MethodGet && r.Answer && r.Entry == "" && r.Result != probes.AuditRetried {
-			blind = append(blind, r)
+		if r.Method == http.MethodGet && r.Reason != probes.ReasonProxy && r.Answer && r.Entry == "" && r.Result != probes.AuditRetried {
+			blind = append(blind, fmt.Sprintf("%s (the client %s)", r.Reason, r.Experiences))
 		}
 	}
 	if len(blind) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("No retry list can cover %s: the client %s. Only a look at what came can tell.", reasonsOf(blind), blind[0].Experiences)
+	return "No retry list can cover " + sentence(blind) + ". Only a look at what came can tell."
 }
 
 func strangersNote(decl probes.Client) string {

@@ -210,7 +210,7 @@ func TestAuditNotes(t *testing.T) {
 		"its own retries, held": {plain("go-net-http", "*url.Error"), false, []string{"The client by itself sends a GET again"}},
 		"looks always":          {plain("go-net-http"), true, []string{"It looks at every connection before it uses it, and notices idle_fin, idle_close_notify, idle_rst and idle_bytes."}},
 		"never looks":           {never, true, []string{"It never looks at a connection before it uses it."}},
-		"a cut head is a 200":   {plain("requests"), true, []string{"No retry list can cover partial_head and partial_body: the client returns 200 with no error"}},
+		"a cut head is a 200":   {plain("requests"), true, []string{"No retry list can cover partial_head (the client returns 200 with no error"}},
 		"a stranger":            {plain("requests", "shop.StockError"), true, []string{"the catalog does not know them: shop.StockError."}},
 	} {
 		t.Run(name, func(t *testing.T) {
