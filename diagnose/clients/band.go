@@ -49,7 +49,7 @@ func BandOn(decl probes.Client, path Path) *probes.Band {
 		return nil
 	}
 	band := probes.Band{From: max(0, path.Timeout-path.Margin), Open: true}
-	band = endAt(band, client.MaxIdle(decl, path.Advertised))
+	band = endAt(band, client.Idle.latest(client.MaxIdle(decl, path.Advertised)))
 	if !path.Silent {
 		band = endAt(band, client.ValidateAfter(decl))
 	}
@@ -79,6 +79,33 @@ func endAt(b probes.Band, limit probes.Limit) probes.Band {
 		b.To, b.Open = end, false
 	}
 	return b
+}
+
+// latest is the age up to which a connection may still be used under a limit:
+// a client that sweeps drops it up to one sweep late.
+func (l IdleLimit) latest(limit probes.Limit) probes.Limit {
+	if limit.Mode == probes.LimitAfter {
+		limit.After += l.late(limit.After)
+	}
+	return limit
+}
+
+// late is the time between two sweeps; 0: the client drops on time.
+func (l IdleLimit) late(limit time.Duration) time.Duration {
+	if l.Sweeps <= 0 {
+		return 0
+	}
+	return max(limit/time.Duration(l.Sweeps), time.Second)
+}
+
+// settable is the limit to set so that nothing older than safe is used; 0: not
+// even the shortest one would do.
+func (l IdleLimit) settable(safe time.Duration) time.Duration {
+	if l.Sweeps <= 0 {
+		return safe
+	}
+	n := time.Duration(l.Sweeps)
+	return max(0, min(safe*n/(n+1), safe-time.Second)).Truncate(10 * time.Millisecond)
 }
 
 // MaxIdle is the age at which the client drops a connection by itself.

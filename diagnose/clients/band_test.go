@@ -42,6 +42,8 @@ func TestBand(t *testing.T) {
 		{"Go looks all the time", probes.Client{Kind: "go-net-http"}, visible(s), "none"},
 		{"and no setting changes that", probes.Client{Kind: "go-net-http", ValidateAfter: none()}, visible(s), "none"},
 		{"Go in silence", probes.Client{Kind: "go-net-http"}, Path{Timeout: 60 * s, Silent: true}, "1m0s to 1m30s"},
+		{".NET drops up to a quarter late", probes.Client{Kind: "dotnet-httpclient"}, Path{Timeout: 60 * s, Silent: true}, "1m0s to 1m15s"},
+		{"and at least a second", probes.Client{Kind: "dotnet-httpclient", MaxIdle: after(2 * s)}, Path{Timeout: 2500 * ms, Silent: true}, "2.5s to 3s"},
 		{"nothing measured", apache(none(), none()), Path{}, "none"},
 		{"an unknown client", probes.Client{Kind: "lynx"}, visible(s), "none"},
 		{"a margin larger than the timeout", apache(none(), none()), Path{Timeout: ms, Margin: s}, "0s and longer"},

@@ -38,6 +38,7 @@ type IdleLimit struct {
 	Limit  probes.Limit  // LimitNone or LimitAfter
 	Hint   bool          // it obeys the answer's Keep-Alive: timeout=N
 	Margin time.Duration // what it takes off the hint
+	Sweeps int           // it looks for old ones only so many times per limit; 0: it drops them on time
 	Source Source
 }
 
@@ -109,18 +110,20 @@ func Events() []Event {
 
 // Fact is what a client does when an event meets it.
 type Fact struct {
-	Safe   Effect  // GET, and the other methods of Retrying.Methods
-	Other  Effect  // POST and the rest
-	Bare   *Effect // with automatic retries off; nil: as Other
-	Looked *Effect // at an idle age at which it looks first; nil: looking changes nothing
-	Source Source
+	Safe      Effect  // GET, and the other methods of Retrying.Methods
+	Other     Effect  // POST and the rest
+	Bare      *Effect // with automatic retries off; nil: as Other
+	BareOther *Effect // the same for what Other is about; nil: as Bare
+	Looked    *Effect // at an idle age at which it looks first; nil: looking changes nothing
+	Source    Source
 }
 
 // Effect is one cell of the table.
 type Effect struct {
 	Does  Does
 	Error string // with Fails: the error's name, a key of Client.Errors
-	Text  string // the error's text ("<host>" stands for the host), or what is returned
+	Text  string // the error's text ("<host>" and "..." stand for what differs), or what is returned
+	Note  string // what else is to be known of it
 }
 
 // Does is what a client does.

@@ -31,6 +31,13 @@ func Experience(decl probes.Client, reason probes.Reason, method string, idle ti
 	return m.text(), m.result, m.cover()
 }
 
+// Cell returns what Experience puts into words: what the client does, and where
+// that is known from. Its Does is empty where the catalog does not say.
+func Cell(decl probes.Client, reason probes.Reason, method string, idle time.Duration) (Effect, Source) {
+	m := meet(decl, reason, method, idle)
+	return m.effect, m.source
+}
+
 // RetryEntry returns the name that the application's retry list would have to
 // hold for its layer to see this reason; empty when no error comes out.
 func RetryEntry(decl probes.Client, reason probes.Reason, method string, idle time.Duration) string {
@@ -53,6 +60,7 @@ type meeting struct {
 	event   Event
 	method  string
 	effect  Effect
+	source  Source
 	dropped time.Duration // the client's own idle limit, when that ended it first
 	result  Result
 }
@@ -65,7 +73,7 @@ func meet(decl probes.Client, reason probes.Reason, method string, idle time.Dur
 	}
 	m.client = client
 	m.wrapper = lookupWrapper(decl.WrappedBy)
-	if limit := client.MaxIdle(decl, 0); idle > 0 && limit.Mode == probes.LimitAfter && idle >= limit.After {
+	if limit := client.MaxIdle(decl, 0); idle > 0 && limit.Mode == probes.LimitAfter && idle >= client.Idle.latest(limit).After {
 		m.dropped, m.result = limit.After, Noticed
 		return m
 	}
@@ -73,7 +81,7 @@ func meet(decl probes.Client, reason probes.Reason, method string, idle time.Dur
 	if !ok {
 		return m
 	}
-	m.effect = fact.effect(client.looksAt(decl, idle), client.repeats(method), decl.AutomaticRetries != probes.SwitchNone)
+	m.effect, m.source = fact.effect(client.looksAt(decl, idle), client.repeats(method), decl.AutomaticRetries != probes.SwitchNone), fact.Source
 	switch m.effect.Does {
 	case Notices:
 		m.result = Noticed
@@ -91,6 +99,8 @@ func (f Fact) effect(looked, repeats, automatic bool) Effect {
 	switch {
 	case looked && f.Looked != nil:
 		return *f.Looked
+	case !automatic && !repeats && f.BareOther != nil:
+		return *f.BareOther
 	case !automatic && f.Bare != nil:
 		return *f.Bare
 	case repeats && (automatic || f.Safe.Does != Retries):
@@ -117,6 +127,9 @@ func (m meeting) text() string {
 	text := m.client.Verb + " " + m.effect.Error
 	if m.effect.Text != "" {
 		text += ": " + m.effect.Text
+	}
+	if m.effect.Note != "" {
+		text += " (" + m.effect.Note + ")"
 	}
 	if m.wrapper != nil {
 		text += fmt.Sprintf(", which %s wraps in %s", m.wrapper.name, m.wrapper.around(m.event))

@@ -55,15 +55,17 @@ type (
 	outcomeDoc struct {
 		Error   string `yaml:"error"`
 		Text    string `yaml:"text"`
+		Note    string `yaml:"note"`
 		Returns string `yaml:"returns"`
 	}
 	factDoc struct {
-		All    string `yaml:"all"`
-		Get    string `yaml:"get"`
-		Post   string `yaml:"post"`
-		Off    string `yaml:"off"`
-		Looked string `yaml:"looked"`
-		Source Source `yaml:"source"`
+		All     string `yaml:"all"`
+		Get     string `yaml:"get"`
+		Post    string `yaml:"post"`
+		Off     string `yaml:"off"`
+		OffPost string `yaml:"off_post"`
+		Looked  string `yaml:"looked"`
+		Source  Source `yaml:"source"`
 	}
 	wrapperDoc struct {
 		Kind        string         `yaml:"kind"`
@@ -97,6 +99,7 @@ type (
 		Limit  string `yaml:"limit"`
 		Hint   bool   `yaml:"hint"`
 		Margin string `yaml:"margin"`
+		Sweeps int    `yaml:"sweeps"`
 		Source Source `yaml:"source"`
 	}
 	looksDoc struct {

@@ -24,7 +24,7 @@ func (r *reading) client(d clientDoc) Client {
 		Kind: d.Kind, Name: d.Name, Language: d.Language, Verb: d.Verb,
 		Versions: d.Versions, Measured: d.Measured,
 		Idle: IdleLimit{
-			Limit: r.limit(d.Kind+": idle", d.Idle.Limit), Hint: d.Idle.Hint, Source: r.source(d.Kind+": idle", d.Idle.Source),
+			Limit: r.limit(d.Kind+": idle", d.Idle.Limit), Hint: d.Idle.Hint, Sweeps: d.Idle.Sweeps, Source: r.source(d.Kind+": idle", d.Idle.Source),
 		},
 		Looks: Validation{
 			Limit: r.limit(d.Kind+": looks", d.Looks.From), Fixed: d.Looks.Fixed, How: d.Looks.How, Source: r.source(d.Kind+": looks", d.Looks.Source),
@@ -43,6 +43,9 @@ func (r *reading) client(d clientDoc) Client {
 		r.wrong("client %q: want kind, name, language, verb, looks.how and retries.does", d.Kind)
 	}
 	for event, fact := range r.shared.Everywhere {
+		if d.Measured == "" {
+			fact.Source = Documented
+		}
 		c.Facts[event] = r.fact(d, event, fact)
 	}
 	for event, fact := range d.Facts {
@@ -65,6 +68,10 @@ func (r *reading) fact(d clientDoc, event Event, f factDoc) Fact {
 		off := r.effect(d, at, f.Off)
 		fact.Bare = &off
 	}
+	if f.OffPost != "" {
+		off := r.effect(d, at, f.OffPost)
+		fact.BareOther = &off
+	}
 	if f.Looked != "" {
 		looked := r.effect(d, at, f.Looked)
 		fact.Looked = &looked
@@ -85,11 +92,11 @@ func (r *reading) effect(d clientDoc, at, name string) Effect {
 		r.wrong("%s: want notices, retries or one of the outcomes, got %q", at, name)
 		return Effect{}
 	case o.Returns != "" && o.Error == "" && o.Text == "":
-		return Effect{Does: Returns, Text: o.Returns}
+		return Effect{Does: Returns, Text: o.Returns, Note: o.Note}
 	case o.Returns != "" || o.Error == "":
 		r.wrong("%s: outcome %s wants an error (and its text), or what it returns", at, name)
 	}
-	return Effect{Does: Fails, Error: o.Error, Text: o.Text}
+	return Effect{Does: Fails, Error: o.Error, Text: o.Text, Note: o.Note}
 }
 
 func (r *reading) wrapper(d wrapperDoc, kinds []string) wrapper {

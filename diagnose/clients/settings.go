@@ -36,15 +36,19 @@ func SafeSetting(decl probes.Client, path Path) string {
 		return ""
 	}
 	stops, looks, awake := decl, decl, decl
-	stops.MaxIdle, looks.ValidateAfter, awake.TCPKeepAlive = after(safe), after(safe), safe
+	limit := client.Idle.settable(safe)
+	stops.MaxIdle, looks.ValidateAfter, awake.TCPKeepAlive = after(limit), after(safe), safe
 	for _, way := range []struct {
 		changed  probes.Client
 		template string
+		value    time.Duration
 	}{
-		{stops, client.Settings.MaxIdle}, {looks, client.Settings.Validate}, {awake, client.Settings.TCPKeepAlive},
+		{stops, client.Settings.MaxIdle, limit}, {looks, client.Settings.Validate, safe}, {awake, client.Settings.TCPKeepAlive, safe},
 	} {
-		code := Setting(way.template, safe)
-		if code != "" && BandOn(way.changed, path) == nil {
+		if way.value <= 0 || BandOn(way.changed, path) != nil {
+			continue
+		}
+		if code := Setting(way.template, way.value); code != "" {
 			return code
 		}
 	}

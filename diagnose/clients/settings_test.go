@@ -48,6 +48,8 @@ func TestSafeSetting(t *testing.T) {
 		{"no band", apache, Path{Timeout: 60 * s}, ""},
 		{"a limit that counts whole seconds cannot say 900 ms", probes.Client{Kind: "jdk-httpclient"}, Path{Timeout: s, Silent: true}, ""},
 		{"but can say 9 s", probes.Client{Kind: "jdk-httpclient"}, Path{Timeout: 10 * s, Silent: true}, "-Djdk.httpclient.keepalive.timeout=9"},
+		{"a client that sweeps is set lower", probes.Client{Kind: "dotnet-httpclient"}, Path{Timeout: 20 * s, Silent: true}, "new SocketsHttpHandler { PooledConnectionIdleTimeout = TimeSpan.FromMilliseconds(14400) }"},
+		{"or not at all", probes.Client{Kind: "dotnet-httpclient"}, Path{Timeout: s, Silent: true}, ""},
 		{"nothing measured", apache, Path{}, ""},
 		{"an unknown client", probes.Client{Kind: "lynx"}, Path{Timeout: s}, ""},
 	} {
@@ -67,7 +69,7 @@ func TestSafeSettingKeepsItsPromise(t *testing.T) {
 				t.Errorf("%s, silent %t: %q where there is no band", decl.Kind, silent, code)
 			}
 			c, _ := Lookup(decl.Kind)
-			if settable := c.Settings.MaxIdle != ""; settable && BandOn(decl, path) != nil && code != Setting(c.Settings.MaxIdle, path.Safe()) {
+			if settable := c.Settings.MaxIdle != ""; settable && BandOn(decl, path) != nil && code != Setting(c.Settings.MaxIdle, c.Idle.settable(path.Safe())) {
 				t.Errorf("%s, silent %t: %q, though it has an idle limit", decl.Kind, silent, code)
 			}
 		}
