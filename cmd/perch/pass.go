@@ -105,11 +105,30 @@ func (p *pass) makePlan() error {
 	p.plan, err = plan.New(p.cfg, plan.Options{
 		Seed: p.flags.seed, Deadline: p.flags.deadline, Only: p.flags.only,
 		Due: p.due(now), Sent: p.sentBefore(now), // what the day's limit still allows is the runner's: it skips
+		Ends: earlyEnds(p.doc),
 	})
 	if err != nil {
 		return usage(err)
 	}
+	for _, note := range p.plan.Notes {
+		p.log.Info("plan", "note", note)
+	}
 	return nil
+}
+
+// earlyEnds returns, per probe, the earliest idle age at which the last run saw
+// the path end connections before keep_alive. The earliest counts: servers that
+// look at a tick end later by chance.
+func earlyEnds(d state.Document) map[string]time.Duration {
+	ends := map[string]time.Duration{}
+	for id, closes := range d.EarlyCloses {
+		for _, age := range closes {
+			if have, known := ends[id]; !known || age < have {
+				ends[id] = age
+			}
+		}
+	}
+	return ends
 }
 
 // due is nil (everything is) without a state or with --all.

@@ -3,12 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"perch.example/config"
 	"perch.example/metrics"
 	"perch.example/plan"
+	"perch.example/state"
 )
 
 func newPlan(sys system) *cobra.Command {
@@ -16,9 +19,10 @@ func newPlan(sys system) *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use: "plan [FILE|DIR...]", Short: "Show what a run would send, without network",
-		Long: `Shows what a run would do, without network: each step, requests, peak and daily requests per target against
-its limit, open connections, the longest hold, wall time and time series. Fails where a run would. With
-several configs it also sums up the requests per host across them.`,
+		Long: `Shows what a run would do, without network: each step, what its hold follows from, requests, peak and daily
+requests per target against its limit, open connections, the longest hold, wall time and time series. Fails
+where a run would. With several configs it also sums up the requests per host across them. What the last run
+measured is read from the state, if there is one.`,
 	}
 	flags.bind(cmd)
 	cmd.Flags().BoolVar(&check, "check", false, "print only problems (for CI)")
@@ -41,7 +45,7 @@ several configs it also sums up the requests per host across them.`,
 				problems = append(problems, err)
 				continue
 			}
-			p, err := planOf(cfg, flags)
+			p, err := planOf(cfg, flags, log)
 			if err != nil {
 				problems = append(problems, fmt.Errorf("%s: %w", path, err))
 				continue
@@ -64,16 +68,30 @@ several configs it also sums up the requests per host across them.`,
 	return cmd
 }
 
-func planOf(cfg config.Config, flags runFlags) (*plan.Plan, error) {
+func planOf(cfg config.Config, flags runFlags, log *slog.Logger) (*plan.Plan, error) {
 	if err := checkSeries(cfg); err != nil {
 		return nil, err
 	}
-	p, err := plan.New(cfg, plan.Options{Seed: flags.seed, Deadline: flags.deadline, Only: flags.only})
+	p, err := plan.New(cfg, plan.Options{Seed: flags.seed, Deadline: flags.deadline, Only: flags.only, Ends: rememberedEnds(cfg, log)})
 	if err != nil {
 		return nil, err
 	}
 	p.Series, p.MaxSeries = metrics.Series(cfg.Targets, destinations(cfg)...), cfg.Metrics.MaxSeries
 	return p, nil
+}
+
+// rememberedEnds is what the state says of the last run, where there is one: a
+// run would look where that one saw the application fail. It is only looked at,
+// so a plan can be made beside a run; without it a plan is still one.
+func rememberedEnds(cfg config.Config, log *slog.Logger) map[string]time.Duration {
+	if cfg.State.File == "" {
+		return nil
+	}
+	doc, err := state.Read(cfg.State.File)
+	if err != nil {
+		log.Warn("plan: without what the last run saw", "error", err)
+	}
+	return earlyEnds(doc)
 }
 
 func printPlans(sys system, plans []*plan.Plan) error {

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"perch.example/lab"
+	"perch.example/state"
+)
+
+const laddered = `
+version: 1
+name: ladder
+vantage: test
+targets:
+  - name: api
+    url: ${URL}
+    rate_limit: 100/s
+    share: 100%
+    daily_limit: 1000000
+    client: {kind: apache-httpclient-4.5, max_idle: none, validate_after: 2s}
+    probes:
+      - {name: idle, kind: idle, path: /, keep_alive: 4s, every: 6s}
+metrics: {textfile: ${DIR}/perch.prom}
+state: {file: ${DIR}/state}
+`
+
+// TestTheNextRunLooksWhereTheApplicationFails: a path that closes far below
+// keep_alive adds a rung inside the client's danger band, under the one label
+// that all made rungs share.
+func TestTheNextRunLooksWhereTheApplicationFails(t *testing.T) {
+	t.Parallel()
+	path := configFile(t, startLab(t, "idle_fin", lab.Options{}).URL(), laddered)
+	inBand := regexp.MustCompile(`idle +1\.5s .* danger band 1(\.\d+)?s to 2s, last run`)
+
+	before := perch(t.Context(), nil, "plan", "--config", path)
+	want(t, "the plan", before.stdout, "just below keep_alive 4s", "just above validate_after 2s", "no rung of 8s (twice keep_alive 4s): every 6s leaves room for 5.4s")
+	if inBand.MatchString(before.stdout) {
+		t.Errorf("nothing was measured yet:\n%s", before.stdout)
+	}
+	if r := perch(t.Context(), nil, "run", "--config", path, "--all"); r.code != exitFindings {
+		t.Fatalf("exit status %d, want 1\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if after := perch(t.Context(), nil, "plan", "--config", path); !inBand.MatchString(after.stdout) {
+		t.Errorf("the plan looks nowhere inside the band:\n%s%s", after.stdout, after.stderr)
+	}
+	r := perch(t.Context(), nil, "run", "--config", path, "--all")
+	want(t, "the second run", r.stdout, "at 1.5 s and 1.9 s: apache-httpclient-4.5 writes to the dead")
+
+	labels := regexp.MustCompile(`hold_seconds="([^"]*)"`).FindAllStringSubmatch(read(t, textfileOf(t, path)), -1)
+	if len(labels) == 0 || slices.ContainsFunc(labels, func(l []string) bool { return l[1] != "search" }) {
+		t.Errorf("hold_seconds has %q, want only search", labels)
+	}
+
+	// The config's own holds stay; the log of a run and the plan say that they are blind.
+	writeFile(t, path, strings.Replace(read(t, path), "every: 6s", "every: 6s, holds: [500ms, 2500ms]", 1))
+	note := "no hold lies in the danger band"
+	want(t, "the plan of own holds", perch(t.Context(), nil, "plan", "--config", path).stdout, note, "add 1.5s")
+	want(t, "the log of own holds", perch(t.Context(), nil, "run", "--config", path, "--all").stderr, note)
+}
+
+func TestEarlyEnds(t *testing.T) {
+	d := state.Document{EarlyCloses: map[string]map[time.Duration]time.Duration{
+		"a/x": {time.Minute: 2 * time.Second, time.Second: time.Second, time.Hour: 3 * time.Second},
+		"a/y": {},
+	}}
+	ends := earlyEnds(d)
+	if len(ends) != 1 || ends["a/x"] != time.Second {
+		t.Errorf("%v, want the earliest end of a/x alone", ends)
+	}
+}
+
+// A state that cannot be read is no reason not to plan.
+func TestPlanWithoutItsState(t *testing.T) {
+	t.Parallel()
+	path := configFile(t, "http://127.0.0.1:1", laddered)
+	cfg, err := loadConfig(system{env: func(string) (string, bool) { return "", false }}, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, cfg.State.File, "garbage")
+	r := perch(t.Context(), nil, "plan", "--config", path)
+	if r.code != exitOK {
+		t.Errorf("exit status %d, want 0\n%s", r.code, r.stderr)
+	}
+	want(t, "the log", r.stderr, "without what the last run saw")
+	if got := read(t, cfg.State.File); got != "garbage" {
+		t.Errorf("the plan changed the state to %q", got)
+	}
+}
