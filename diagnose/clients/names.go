@@ -33,6 +33,18 @@ func Names(decl probes.Client) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
+// Hierarchy returns what each error of the declared client and of its declared
+// wrapper also is: its nearest kinds, of which a language with several parents
+// may have more than one.
+func Hierarchy(decl probes.Client) map[string][]string {
+	client, _ := Lookup(decl.Kind)
+	all := maps.Clone(client.Errors)
+	if w := lookupWrapper(decl.WrappedBy); w != nil && all != nil {
+		maps.Copy(all, w.errors())
+	}
+	return all
+}
+
 func addErrors(found map[string]bool, errors map[string][]string) {
 	for name, also := range errors {
 		found[name] = true
