@@ -49,20 +49,17 @@ func (j *judgement) settings(c clients.Client) []string {
 	var advice []string
 	if stops := c.MaxIdle(decl, j.l.path().Advertised); tooLong(stops, limit) {
 		advice = append(advice, j.stopEarlier(c, stops))
-		if bean := clients.Setting(c.Settings.SpringBoot[decl.WrappedBy], limit); bean != "" {
-			advice = append(advice, "In Spring Boot, beside what the bean sets already (pool size, timeouts): `"+oneLine(bean)+"`.")
-		}
 	}
 	looks := c.ValidateAfter(decl)
 	code := clients.Setting(c.Settings.Validate, limit)
 	if code == "" || j.client.band == nil || !tooLong(looks, limit) {
 		return advice
 	}
-	text := fmt.Sprintf("%s's validate_after %s -> %s: `%s`", c.Name, limitText(looks), human(limit), code)
+	text := fmt.Sprintf("validate_after %s -> %s: `%s`", limitText(looks), human(limit), code)
 	if len(advice) > 0 {
 		text = "Or only " + text
 	} else {
-		text += ". " + j.because()
+		text = c.Name + "'s " + text + ". " + j.because()
 	}
 	return append(advice, text+". A close that crosses the request still slips through.")
 }
@@ -79,12 +76,19 @@ func (j *judgement) stopEarlier(c clients.Client, now probes.Limit) string {
 	if code == "" {
 		return withCaveats(fmt.Sprintf("%s (its own setting counts whole seconds and cannot say that): %s. %s.", text, anew(c, limit), j.because()), c)
 	}
-	return withCaveats(fmt.Sprintf("%s: `%s`. %s.", text, code, j.because()), c)
+	text += ": `" + code + "`"
+	if use := springUse(c.Settings.SpringBoot[j.client.decl.WrappedBy]); use != "" {
+		text += ", used in Spring Boot by `" + use + "`"
+	}
+	return withCaveats(fmt.Sprintf("%s. %s.", text, j.because()), c)
 }
 
-// oneLine writes code as a sentence can hold it.
-func oneLine(code string) string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(code), " "), " .", ".")
+// springUse is the statement of a bean that uses the client: what is around it
+// the application has already. Empty: there is no bean.
+func springUse(bean string) string {
+	_, use, _ := strings.Cut(bean, "return ")
+	use, _, _ = strings.Cut(use, ";")
+	return use
 }
 
 // anew says how a client whose settings cannot do it keeps off old connections.
@@ -96,9 +100,6 @@ func anew(c clients.Client, limit time.Duration) string {
 		"httpurlconnection": " (`disconnect()` after the last answer before the pause)",
 		"jdk-httpclient":    " (a new HttpClient)",
 	}[c.Kind]
-	if c.Kind == "httpurlconnection" && limit >= time.Second { // JDK-8278067, and only where the answers give no hint
-		how = fmt.Sprintf(" (`-Dhttp.keepAlive.time.server=%d` in updates since 2022, where the answers have no Keep-Alive header; else `disconnect()` after the last answer before the pause)", limit/time.Second)
-	}
 	return fmt.Sprintf("let the first call after a pause of %s or more open a new connection%s", human(limit), how)
 }
 
@@ -135,7 +136,7 @@ func limitText(l probes.Limit) string {
 
 // because is what the limit follows from.
 func (j *judgement) because() string {
-	return fmt.Sprintf("The path closes after %s (measured); the rest is a margin for round trip and ticks", human(j.l.path().Timeout))
+	return fmt.Sprintf("The path closes after %s (measured); the rest is a margin", human(j.l.path().Timeout))
 }
 
 // below says how low, and from what that follows.

@@ -35,16 +35,16 @@ func (j *judgement) retryAdvice() []string {
 	case len(entries) == 0:
 		return nil
 	}
-	what := "to the retry list"
+	what := "to the retry list" + v.where()
 	switch {
 	case v.decl.Retry == nil && v.ownRetry() != "":
 		return []string{fmt.Sprintf("Then let %s send again what is idempotent: `%s`. That hides the race, and a request may then have been executed twice.", v.name, v.ownRetry())}
 	case v.decl.Retry == nil:
 		what = "to the errors that the application retries"
 	case v.once():
-		what += ", which has to make 2 attempts (now 1),"
+		what += ", and make 2 attempts (now 1)"
 	}
-	advice := []string{fmt.Sprintf("Then add %s %s%s, for idempotent methods only: %s", quoted(entries), what, v.where(), j.executed(entries))}
+	advice := []string{fmt.Sprintf("Then add %s %s, for idempotent methods only: %s", quoted(entries), what, j.executed(entries))}
 	if around := j.aroundAdvice(); around != "" {
 		advice = append(advice, around)
 	}
@@ -93,7 +93,7 @@ func (v *clientView) where() string {
 	if v.decl.Retry == nil || v.decl.Retry.Layer == "" || wrapper == "" {
 		return ""
 	}
-	return fmt.Sprintf(" (the retry stands %s %s)", v.decl.Retry.Layer, wrapper)
+	return fmt.Sprintf(" %s %s", v.decl.Retry.Layer, wrapper)
 }
 
 // aroundAdvice is the other way where the same list would do on the layer
@@ -111,7 +111,7 @@ func (j *judgement) aroundAdvice() string {
 	if cover != probes.CoverCovered {
 		return ""
 	}
-	return fmt.Sprintf("Or move the retry around %s, for idempotent methods only: there the same list covers it, since the error comes wrapped in `%s`, as every failure of the network does, also of a request that may have been executed.",
+	return fmt.Sprintf("Or move that retry around %s, for idempotent methods only: its list covers what comes out there, `%s`, which wraps every failure of the network, also of what may have been executed.",
 		wrapper, clients.RetryEntry(decl, j.at.Reason, j.method(), j.client.idle))
 }
 
@@ -121,7 +121,7 @@ func (j *judgement) executed(entries []string) string {
 	safe := j.at.Reason.Resend() == probes.ResendSafe
 	switch {
 	case len(entries) > 1 && safe:
-		return "one race at the idle timeout shows as either. This request was never accepted, but both also follow requests that the server had read and may have executed."
+		return "one race at the idle timeout shows as either, also when the server had read the request and may have executed it."
 	case len(entries) > 1:
 		return "one race at the idle timeout shows as either, and the request may have been executed."
 	case safe:

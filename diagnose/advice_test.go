@@ -36,8 +36,9 @@ func TestAdvice(t *testing.T) {
 	packets := as(silent, probes.Client{Kind: "go-net-http", MaxIdle: endless, TCPKeepAlive: 30 * s})
 	packetsBehind := as(idleInput(0, rungAt(0, 300*s, "ok"), behind(rungAt(0, 400*s, "blackhole"))), probes.Client{Kind: "go-net-http", MaxIdle: endless, TCPKeepAlive: 30 * s})
 	noSetting := as(silent, probes.Client{Kind: "okhttp", MaxIdle: endless})
-	urlConnection := as(silent, probes.Client{Kind: "httpurlconnection", MaxIdle: endless})
+	urlConnection := as(idleInput(0, rungAt(0, 500*time.Millisecond, "ok"), rungAt(0, 900*time.Millisecond, "blackhole")), probes.Client{Kind: "httpurlconnection", MaxIdle: endless})
 	dotnet := as(goClient, probes.Client{Kind: "dotnet-httpclient", MaxIdle: endless})
+	webClient := as(goClient, probes.Client{Kind: "reactor-netty", WrappedBy: "spring-webclient"})
 	requests := as(one(rungAt(0, 15*s, "idle_fin").closed(10*s, "fin")), probes.Client{Kind: "requests"})
 	overMesh := one(behind(rungAt(0, 15*s, "idle_fin").closed(10*s, "fin")))
 	overPlain := one(behind(rungAt(0, 15*s, "idle_fin").closed(10*s, "fin")))
@@ -82,13 +83,14 @@ func TestAdvice(t *testing.T) {
 		{"silence, its packets are enough", packets, 1, []string{"leave Go net/http's tcp_keep_alive of 30 s as it is"}},
 		{"silence, its packets end at a proxy", packetsBehind, 1, []string{"max_idle none -> 360 s", "For whoever runs the mesh sidecar: TCP ends there", "trafficPolicy.connectionPool.tcp.tcpKeepalive"}},
 		{"silence, and no such setting", noSetting, 1, []string{"OkHttp 3's max_idle none -> 360 s"}},
-		{"silence, and no setting at all", urlConnection, 1, []string{"HttpURLConnection has no setting that keeps it below the 400 s", "let the first call after a pause of 360 s or more open a new connection (`-Dhttp.keepAlive.time.server=360`"}},
+		{"silence, and no setting that says it", urlConnection, 1, []string{"HttpURLConnection has no setting that keeps it below the 900 ms", "let the first call after a pause of 800 ms or more open a new connection (`disconnect()` after the last answer before the pause)"}},
 		{"a proxy's own idle timeout", overMesh, 0, []string{"For whoever runs the mesh sidecar: TCP ends there, so that its own idle timeout", "trafficPolicy.connectionPool.tcp.idleTimeout (1 h by default)"}},
 		{"a proxy's own idle timeout, plain", overPlain, 0, []string{"trafficPolicy.connectionPool.http.idleTimeout (1 h by default)"}},
 		{"a proxy that is no mesh", overProxy, 0, []string{"For whoever runs the proxy: TCP ends there"}},
 		{"no more descriptors", spentOn(probes.ResourceDescriptors, 64, 64), 0, []string{"Let perch's pod open more files", "max_connections"}},
 		{"no more ports", spentOn(probes.ResourcePorts, 4, 4), 0, []string{"net.ipv4.ip_local_port_range"}},
-		{"in Spring Boot", withClient(one(rungAt(0, 1500*time.Millisecond, "idle_fin").closed(s, "fin"))), 0, []string{"In Spring Boot, beside what the bean sets already (pool size, timeouts): `@Bean RestTemplate restTemplate(RestTemplateBuilder builder) { CloseableHttpClient client = HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 900).build();"}},
+		{"in Spring Boot", withClient(one(rungAt(0, 1500*time.Millisecond, "idle_fin").closed(s, "fin"))), 0, []string{"setKeepAliveStrategy((response, context) -> 900)`, used in Spring Boot by `builder.requestFactory(() -> new HttpComponentsClientHttpRequestFactory(client)).build()`. "}},
+		{"in Spring Boot, WebClient", webClient, 0, []string{"maxIdleTime(Duration.ofMillis(315000)).build())`, used in Spring Boot by `builder.clientConnector(new ReactorClientHttpConnector(HttpClient.create(pool))).build()`. "}},
 		{"in .NET's words", dotnet, 0, []string{"First: .NET HttpClient's max_idle none -> 315 s: `new SocketsHttpHandler { PooledConnectionIdleTimeout = TimeSpan.FromMilliseconds(315000) }`"}},
 		{"requests has no such setting", requests, 0, []string{"Python requests has no setting for how long a connection may be idle: let the first call after a pause of 9 s or more open a new connection (a new Session)", "send again what is idempotent: `session.mount(", "executed twice"}},
 		{"stalled", withClient(one(rungAt(0, 30*s, "no_response"))), 0, []string{"`HttpClientBuilder.create().setDefaultRequestConfig(RequestConfig.custom().setSocketTimeout(1000).build())`", "may still be running"}},
@@ -154,7 +156,7 @@ func saysWhatMayHaveRun(t *testing.T, advice []string) int {
 	for _, line := range advice {
 		low := strings.ToLower(line)
 		repeats := false
-		for _, word := range []string{"retry list", "retries", "retry policy", "move the retry", "repeat", "send again", "attempts", "retry="} {
+		for _, word := range []string{"retry list", "retries", "retry policy", "move that retry", "repeat", "send again", "attempts", "retry="} {
 			repeats = repeats || strings.Contains(low, word)
 		}
 		if !repeats {
@@ -185,15 +187,15 @@ func TestRetryAdvice(t *testing.T) {
 		want   string // the advice that begins with Then; empty: none does
 		or     bool   // whether moving the layer is offered
 	}{
-		{"idle_fin", errors("ResourceAccessException"), "GET", "idle_fin", "Then add " + noAnswer + " and " + socket + " to the retry list (the retry stands inside RestTemplate), for idempotent methods only: one race", true},
+		{"idle_fin", errors("ResourceAccessException"), "GET", "idle_fin", "Then add " + noAnswer + " and " + socket + " to the retry list inside RestTemplate, for idempotent methods only: one race", true},
 		{"reset", errors("ResourceAccessException"), "GET", "reset", "Then add " + socket + " and " + noAnswer + " to the retry list", true},
 		{"half of the race is there", errors("NoHttpResponseException"), "GET", "eof", "Then add " + socket + " to the retry list", false},
 		{"all of it is there", errors("NoHttpResponseException", "java.net.SocketException"), "GET", "eof", "", false},
 		{"by its superclass", errors("java.io.IOException"), "GET", "eof", "", false},
 		{"a list around that holds nothing of it", func(c *probes.Client) {
 			c.Retry.Layer, c.Retry.Errors = probes.LayerAround, []string{"HttpServerErrorException"}
-		}, "GET", "eof", "Then add " + around + " to the retry list (the retry stands around RestTemplate)", false},
-		{"one attempt, an empty list", func(c *probes.Client) { c.Retry.Attempts, c.Retry.Errors = 1, nil }, "GET", "eof", "Then add " + noAnswer + " and " + socket + " to the retry list, which has to make 2 attempts (now 1),", false},
+		}, "GET", "eof", "Then add " + around + " to the retry list around RestTemplate", false},
+		{"one attempt, an empty list", func(c *probes.Client) { c.Retry.Attempts, c.Retry.Errors = 1, nil }, "GET", "eof", "Then add " + noAnswer + " and " + socket + " to the retry list inside RestTemplate, and make 2 attempts (now 1), for idempotent methods only: ", false},
 		{"one attempt, and all is listed", func(c *probes.Client) {
 			c.Retry.Attempts, c.Retry.Errors = 1, []string{"java.io.IOException"}
 		}, "GET", "eof", "Then let the retry policy make 2 attempts (now 1), for idempotent methods only: the request may have been executed.", false},
@@ -211,7 +213,7 @@ func TestRetryAdvice(t *testing.T) {
 			in.Spec.Method = tt.method
 			advice := judgeOne(t, in, 0).Advice
 			then := slices.IndexFunc(advice, func(s string) bool { return strings.HasPrefix(s, "Then ") })
-			or := slices.ContainsFunc(advice, func(s string) bool { return strings.HasPrefix(s, "Or move the retry around RestTemplate") })
+			or := slices.ContainsFunc(advice, func(s string) bool { return strings.HasPrefix(s, "Or move that retry around RestTemplate") })
 			if or != tt.or || (then >= 0) != (tt.want != "") || then >= 0 && !strings.HasPrefix(advice[then], tt.want) {
 				t.Errorf("want %q, moving the layer %t:\n%s", tt.want, tt.or, strings.Join(advice, "\n"))
 			}

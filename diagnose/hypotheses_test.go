@@ -87,7 +87,7 @@ func aboutRetries() []hypothesisCase {
 	unsafe.Spec.Method = "POST"
 	return []hypothesisCase{
 		{"around the wrapper", wrapped, "retry_gap", "out", "the retry list covers org.springframework.web.client.ResourceAccessException: a GET is sent again"},
-		{"inside of it", withClient(one(rungAt(0, 30*s, "eof"))), "retry_gap", "in", "org.apache.http.NoHttpResponseException, which a retry inside RestTemplate sees, is not in the retry list"},
+		{"inside of it", withClient(one(rungAt(0, 30*s, "eof"))), "retry_gap", "in", "the retry list lacks org.apache.http.NoHttpResponseException, which a retry inside RestTemplate sees"},
 		{"one attempt", once, "retry_gap", "in", "the retry policy makes 1 attempt only: a GET is not sent again"},
 		{"no policy", undeclared, "retry_gap", "open", "org.apache.http.NoHttpResponseException comes out, and no retry policy is declared that could cover it"},
 		{"unsafe", unsafe, "retry_gap", "out", "the retry list covers org.apache.http.NoHttpResponseException, though a POST may have been executed"},

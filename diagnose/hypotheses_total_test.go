@@ -164,7 +164,7 @@ func sentences(o probes.Outcome) string {
 func measured(t *testing.T, name string, o probes.Outcome) {
 	t.Helper()
 	allSix(t, name, o)
-	values := regexp.MustCompile(`\d+(\.\d+)? (ms|s|min|of|bytes|requests?|answers?|in)\b|answered \d{3}|(\w+\.){2}\w+|^(408|429|503), |declared\)|is not known: no client|HttpClient 4\.5`)
+	values := regexp.MustCompile(`\d+(\.\d+)? (ms|s|min|of|bytes|requests?|answers?|in)\b|answered \d{3}|(\w+\.){2}\w+|lacks (408|429|503)|declared\)|is not known: no client|HttpClient 4\.5`)
 	for _, h := range o.Hypotheses {
 		if !values.MatchString(h.Evidence) {
 			t.Errorf("%s: %s holds no value: %q", name, h.ID, h.Evidence)

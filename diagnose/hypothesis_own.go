@@ -26,7 +26,7 @@ func (j *judgement) ownPod() (probes.Ruling, string) {
 	case a.Reason == probes.ReasonConnectFailed && a.Own == nil:
 		return probes.RuledOpen, fmt.Sprintf("perch itself was delayed by at most %s; whether ports or descriptors ran out is not measured", human(held))
 	case j.opening() && nearFull(a.Own):
-		return probes.RuledOpen, strings.Join(usage(a.Own), ", ") + ": near its end, though the system named another error"
+		return probes.RuledOpen, strings.Join(usage(a.Own), ", ") + " in use: near the end, though the system named another error"
 	}
 	return probes.RuledOut, fmt.Sprintf("perch itself was delayed by at most %s", human(held)) + wellBelow(a.Own)
 }
@@ -41,7 +41,7 @@ func wellBelow(own *probes.OwnPod) string {
 		text = ", throttled for " + human(own.Throttled)
 	}
 	if list := usage(own); len(list) > 0 {
-		text += "; " + strings.Join(list, ", ")
+		text += "; " + strings.Join(list, ", ") + " in use"
 	}
 	return text
 }

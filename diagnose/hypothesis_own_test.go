@@ -37,7 +37,7 @@ func aboutOwnPod() []hypothesisCase {
 	}
 	unseen := httpInput("refused")
 	unseen.Observations[0].Attempts[0].DelayKnown = false
-	const rest = "; 23 of 1024 file descriptors, 14 of 28232 local ports"
+	const rest = "; 23 of 1024 file descriptors, 14 of 28232 local ports in use"
 	return []hypothesisCase{
 		{"all well below", own(one(rungAt(0, 30*s, "eof")), 1, func(*probes.Attempt, *probes.OwnPod) {}), "own_pod", "out", "perch itself was delayed by at most 0.4 ms, throttled for 0 ms" + rest},
 		{"no cgroup tells", own(one(rungAt(0, 30*s, "eof")), 1, func(_ *probes.Attempt, o *probes.OwnPod) { o.ThrottledKnown = false }), "own_pod", "out", "perch itself was delayed by at most 0.4 ms" + rest},
@@ -55,7 +55,7 @@ func aboutOwnPod() []hypothesisCase {
 		{"no descriptor left", spentOn(probes.ResourceDescriptors, 1024, 1024), "own_pod", "in", "file descriptors: 1024 of 1024 in use"},
 		{"no port left", spentOn(probes.ResourcePorts, 28232, 28232), "own_pod", "in", "local ports: 28232 of 28232 in use"},
 		{"none left, the limit is not known", spentOn(probes.ResourcePorts, 0, 0), "own_pod", "in", "local ports: the system refused one more"},
-		{"near the limit", own(httpInput("connect_failed"), 0, func(_ *probes.Attempt, o *probes.OwnPod) { o.Descriptors.Used = 1000 }), "own_pod", "open", "1000 of 1024 file descriptors, 14 of 28232 local ports: near its end, though the system named another error"},
+		{"near the limit", own(httpInput("connect_failed"), 0, func(_ *probes.Attempt, o *probes.OwnPod) { o.Descriptors.Used = 1000 }), "own_pod", "open", "1000 of 1024 file descriptors, 14 of 28232 local ports in use: near the end, though the system named another error"},
 		{"far from the limit", own(httpInput("connect_failed"), 0, func(*probes.Attempt, *probes.OwnPod) {}), "own_pod", "out", "perch itself was delayed by at most 0 ms, throttled for 0 ms" + rest},
 		{"not counted", httpInput("connect_failed"), "own_pod", "open", "perch itself was delayed by at most 0 ms; whether ports or descriptors ran out is not measured"},
 		{"spent: not the API", spentOn(probes.ResourceDescriptors, 1024, 1024), "api_down", "open", "nothing was asked of it: this pod had no more file descriptors: 1024 of 1024 in use"},

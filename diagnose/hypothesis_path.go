@@ -104,8 +104,8 @@ func (j *judgement) cameThrough() string {
 	switch a.Reason {
 	case probes.ReasonIdleFIN, probes.ReasonIdleCloseNotify, probes.ReasonIdleGoaway, probes.ReasonIdleBytes:
 		what := map[probes.Reason]string{
-			probes.ReasonIdleFIN: "its FIN", probes.ReasonIdleCloseNotify: "its TLS close_notify",
-			probes.ReasonIdleGoaway: "its GOAWAY", probes.ReasonIdleBytes: "bytes that it pushed",
+			probes.ReasonIdleFIN: "the peer's FIN", probes.ReasonIdleCloseNotify: "the peer's TLS close_notify",
+			probes.ReasonIdleGoaway: "the peer's GOAWAY", probes.ReasonIdleBytes: "bytes that the peer pushed",
 		}[a.Reason]
 		if c == nil {
 			return fmt.Sprintf("%s came through within %s idle", what, human(j.rung.reuseAge()))
@@ -113,18 +113,18 @@ func (j *judgement) cameThrough() string {
 		return fmt.Sprintf("%s came through after %s idle", what, human(c.Age))
 	case probes.ReasonCrossedClose:
 		if a.RequestBytes == 0 {
-			return fmt.Sprintf("its FIN came through before we wrote, %s after the connect", human(a.ConnectionAge+a.Elapsed))
+			return fmt.Sprintf("the peer's FIN came through before we wrote, %s after the connect", human(a.ConnectionAge+a.Elapsed))
 		}
-		return fmt.Sprintf("its FIN came through %s after our write", human(a.Elapsed))
+		return fmt.Sprintf("the peer's FIN came through %s after our write", human(a.Elapsed))
 	case probes.ReasonEOF:
 		if allAcked(*a) {
 			return fmt.Sprintf("the peer acknowledged all %d of our bytes, then its FIN came through", a.RequestBytes)
 		}
-		return fmt.Sprintf("its FIN came through %s after our write", human(a.Elapsed))
+		return fmt.Sprintf("the peer's FIN came through %s after our write", human(a.Elapsed))
 	case probes.ReasonGoawayProcessed, probes.ReasonGoawayUnprocessed:
-		return fmt.Sprintf("its GOAWAY came through %s after our write", human(a.Elapsed))
+		return fmt.Sprintf("the peer's GOAWAY came through %s after our write", human(a.Elapsed))
 	case probes.ReasonRefusedStream, probes.ReasonStreamReset:
-		return fmt.Sprintf("its RST_STREAM came through %s after our write", human(a.Elapsed))
+		return fmt.Sprintf("the peer's RST_STREAM came through %s after our write", human(a.Elapsed))
 	default:
 		return ""
 	}

@@ -53,7 +53,7 @@ func (j *judgement) gapText() string {
 	case v.entry == "":
 		return fmt.Sprintf("%s %s: no error that a retry could see", v.name, v.text)
 	}
-	return fmt.Sprintf("%s%s, is not in the retry list", v.entry, v.layerText())
+	return fmt.Sprintf("the retry list lacks %s%s", v.entry, v.layerText())
 }
 
 // layerText continues an error's name with who sees it.

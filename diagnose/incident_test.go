@@ -79,11 +79,11 @@ func TestIncidentHypotheses(t *testing.T) {
 	o := judgeOne(t, incident(time.Minute, incidentClient()), 1)
 	want := []probes.Hypothesis{
 		{ID: "api_down", Ruled: "out", Evidence: "a fresh connection 3 ms later answered 200 in 142 ms"},
-		{ID: "path_blocks", Ruled: "out", Evidence: "its FIN came through after 1.001 s idle, and a fresh connection 3 ms later answered 200: a block would be silent"},
+		{ID: "path_blocks", Ruled: "out", Evidence: "the peer's FIN came through after 1.001 s idle, and a fresh connection 3 ms later answered 200: a block would be silent"},
 		{ID: "own_pod", Ruled: "out", Evidence: "perch itself was delayed by at most 0.4 ms"},
 		{ID: "stale_pool", Ruled: "in", Evidence: "it ended at 1.001 s idle, and Apache HttpClient 4.5 still uses what is idle for 999 ms to 2 s"},
 		{ID: "rate_limit", Ruled: "out", Evidence: "no 429 in 2 answers; perch sent 12 requests, at most 1 in a second; its budget is 2/s"},
-		{ID: "retry_gap", Ruled: "in", Evidence: "org.apache.http.NoHttpResponseException, which a retry inside RestTemplate sees, is not in the retry list"},
+		{ID: "retry_gap", Ruled: "in", Evidence: "the retry list lacks org.apache.http.NoHttpResponseException, which a retry inside RestTemplate sees"},
 	}
 	if !reflect.DeepEqual(o.Hypotheses, want) {
 		t.Errorf("hypotheses\n %+v, want\n %+v", o.Hypotheses, want)
@@ -94,14 +94,15 @@ func TestIncidentAdvice(t *testing.T) {
 	o := judgeOne(t, incident(time.Minute, incidentClient()), 1)
 	all := strings.Join(o.Advice, "\n")
 	for _, want := range []string{
-		"First: Apache HttpClient 4.5's max_idle none -> 900 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 900)`. The path closes after 1.001 s (measured); the rest is a margin",
+		"First: Apache HttpClient 4.5's max_idle none -> 900 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 900)`, used in Spring Boot by `builder.requestFactory(",
+		". The path closes after 1.001 s (measured); the rest is a margin",
 		"evictIdleConnections only looks once every max idle time",
-		"Or only Apache HttpClient 4.5's validate_after 2 s -> 900 ms",
+		"Or only validate_after 2 s -> 900 ms",
 		"setValidateAfterInactivity(900)",
 		"A close that crosses the request still slips through",
-		"Then add `org.apache.http.NoHttpResponseException` and `java.net.SocketException` to the retry list (the retry stands inside RestTemplate), for idempotent methods only",
+		"Then add `org.apache.http.NoHttpResponseException` and `java.net.SocketException` to the retry list inside RestTemplate, for idempotent methods only",
 		"may have executed",
-		"Or move the retry around RestTemplate, for idempotent methods only: there the same list covers it",
+		"Or move that retry around RestTemplate, for idempotent methods only: its list covers what comes out there",
 		"before the 60 s that keep_alive expects",
 	} {
 		if !strings.Contains(all, want) {
@@ -109,8 +110,8 @@ func TestIncidentAdvice(t *testing.T) {
 		}
 	}
 	// One thing is first, caveats stand where they belong, the owner's part is last.
-	for i, begin := range []string{"First: ", "In Spring Boot, ", "Or only ", "Then add ", "Or move ", "For the API's owner: "} {
-		if len(o.Advice) != 6 || !strings.HasPrefix(o.Advice[i], begin) {
+	for i, begin := range []string{"First: ", "Or only ", "Then add ", "Or move ", "For the API's owner: "} {
+		if len(o.Advice) != 5 || !strings.HasPrefix(o.Advice[i], begin) {
 			t.Errorf("advice %d of %d does not begin with %q:\n%s", i+1, len(o.Advice), begin, all)
 		}
 	}

@@ -30,16 +30,15 @@ func dropped(hold time.Duration) probes.Outcome {
 	o.Retry = probes.RetryOutcome{Result: probes.RetryRecovered, Application: probes.CoverUnknown}
 	o.Hypotheses = []probes.Hypothesis{
 		{ID: probes.HypothesisAPIDown, Ruled: probes.RuledOut, Evidence: "a fresh connection 1 ms later answered 200 in 129 ms"},
-		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledIn, Evidence: "nothing acknowledged the 231 bytes sent, for 5 s"},
-		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "perch itself was delayed by at most 0.1 ms"},
-		{ID: probes.HypothesisStalePool, Ruled: probes.RuledIn, Evidence: "it ended at " + age(hold) + " idle, and a fresh connection worked"},
-		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429; perch sent 8 requests, at most 2 in a second of the 2 it may send"},
-		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOpen, Evidence: "no client is declared"},
+		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledIn, Evidence: "nothing acknowledged the 231 bytes sent, for 5 s; a fresh connection 1 ms later answered 200: the path lost this connection only"},
+		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "perch itself was delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
+		{ID: probes.HypothesisStalePool, Ruled: probes.RuledIn, Evidence: "it ended at " + age(hold) + " idle, and a fresh connection 1 ms later answered 200"},
+		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429 in 2 answers; perch sent 8 requests, at most 2 in a second; its budget is 2/s"},
+		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOpen, Evidence: "what the application makes of blackhole is not known: no client is declared"},
 	}
 	o.Advice = []string{
-		"Send TCP keep-alive more often than every 61 s, or keep the longest idle time below it. The real bound lies between 30 s, which worked, and 61 s.",
-		"Looking at the connection before use does not help: nothing was sent when it was forgotten.",
-		"Repeat only what is idempotent: where only the acknowledgements were lost, the request has been executed.",
+		"First: keep the longest idle time below 61 s, or send TCP keep-alive more often than that. The real bound lies between 30 s, which worked, and 61 s. Looking at the connection before use does not help: nothing was sent when it was forgotten.",
+		"Then repeat only what is idempotent: where only the acknowledgements were lost, the request has been executed.",
 	}
 	return o
 }
@@ -60,12 +59,12 @@ func serviceDown() probes.Run {
 	down.Attempts = []probes.Attempt{refused(1), refused(2)}
 	down.Retry.Result = probes.RetryFailed
 	down.Hypotheses = []probes.Hypothesis{
-		{ID: probes.HypothesisAPIDown, Ruled: probes.RuledIn, Evidence: "two fresh connections failed: the connection was refused, then the connection was refused"},
-		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOpen, Evidence: "no request byte was sent"},
-		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "perch itself was delayed by at most 0.1 ms"},
-		{ID: probes.HypothesisStalePool, Ruled: probes.RuledOut, Evidence: "a fresh connection failed too: the connection was refused"},
-		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429; perch sent 0 requests, at most 0 in a second of the 2 it may send"},
-		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOpen, Evidence: "no client is declared"},
+		{ID: probes.HypothesisAPIDown, Ruled: probes.RuledIn, Evidence: "two fresh connections failed, after 0.3 ms and 0.3 ms: the connection was refused"},
+		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOpen, Evidence: "the connect was refused after 0.3 ms: by the API's host, or by a firewall that rejects"},
+		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "perch itself was delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
+		{ID: probes.HypothesisStalePool, Ruled: probes.RuledOut, Evidence: "a fresh connection, 0 s idle, failed after 0.3 ms: the connection was refused"},
+		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429; perch sent 0 requests, at most 0 in a second; its budget is 2/s"},
+		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOpen, Evidence: "what the application makes of refused is not known: no client is declared"},
 	}
 	down.Advice = []string{"It is not the connection pool: a fresh connection failed as well. Stop looking there, and ask the API's owner or whoever runs the path."}
 	run.Outcomes = []probes.Outcome{down}
@@ -96,7 +95,7 @@ func incomplete() probes.Run {
 		o.Retry = probes.RetryOutcome{Result: probes.RetryNotTried}
 		for _, id := range hypothesisIDs() {
 			o.Hypotheses = append(o.Hypotheses, probes.Hypothesis{
-				ID: id, Ruled: probes.RuledOpen, Evidence: "the step did not run whole: nothing was measured",
+				ID: id, Ruled: probes.RuledOpen, Evidence: "1 request was made: the run was cut short",
 			})
 		}
 		run.Outcomes = append(run.Outcomes, o)
@@ -164,7 +163,7 @@ func undeclared() probes.Run {
 	for _, hold := range []time.Duration{500 * ms, 1500 * ms} {
 		o := closedRung(hold, 700*us)
 		o.Verdict, o.Diagnosis, o.Hypotheses = probes.VerdictDegraded, probes.DiagnosisUndeclaredClose, nil
-		o.Advice = []string{"Limit how often a connection is used, and tell the API's owner: the answers do not say that they end it."}
+		o.Advice = []string{"First: limit how often or how long a connection is reused. Lowering the idle limit does not help, since idleness is not the cause.", "For the API's owner: the answer before should have said Connection: close."}
 		run.Outcomes = append(run.Outcomes, o)
 	}
 	skipped := rungOK(2500 * ms)
@@ -188,10 +187,10 @@ func mixed() probes.Run {
 		o.Hypotheses = []probes.Hypothesis{
 			{ID: probes.HypothesisAPIDown, Ruled: probes.RuledOut, Evidence: "it answered 200 in 131 ms"},
 			{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOut, Evidence: "the peer answered 200 in 131 ms"},
-			{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "perch itself was delayed by at most 0.1 ms"},
-			{ID: probes.HypothesisStalePool, Ruled: probes.RuledOut, Evidence: "a fresh connection failed too: the answer was not as expected"},
-			{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429; perch sent 3 requests, at most 2 in a second of the 2 it may send"},
-			{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOpen, Evidence: "no client is declared"},
+			{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "perch itself was delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
+			{ID: probes.HypothesisStalePool, Ruled: probes.RuledOut, Evidence: "a fresh connection, 0 s idle, answered 200 in 131 ms"},
+			{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429 in 1 answer; perch sent 3 requests, at most 2 in a second; its budget is 2/s"},
+			{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOut, Evidence: "a retry would meet the same: it answered 200 in 131 ms"},
 		}
 		o.Advice = []string{"Compare the answer with the probe's expectations: the API answers, but not what was agreed."}
 		return o
@@ -199,7 +198,7 @@ func mixed() probes.Run {
 	old := httpOK("stock-api", "login", 128*ms)
 	old.Verdict, old.Diagnosis, old.Family = probes.VerdictDegraded, probes.DiagnosisCertificate, probes.FamilyCertificate
 	old.Message = "answered 200 in 128 ms, but the certificate expires in 12 days (2026-03-14 00:00 UTC)"
-	old.Advice = []string{"Have the API's owner renew the certificate, or give perch and the application the right CA (tls.ca_file)."}
+	old.Advice = []string{"For the API's owner: renew the certificate before 2026-03-14 00:00 UTC."}
 	retried := httpOK("price-api", "quote", 148*ms)
 	retried.Verdict, retried.Reason, retried.Diagnosis, retried.Family = probes.VerdictDegraded, probes.ReasonReset, probes.DiagnosisUnstable, probes.FamilyReachability
 	retried.Message = "a fresh connection failed after 21 ms: the connection was reset without an answer; another one 0.2 s later answered 200 in 148 ms"
@@ -215,7 +214,7 @@ func mixed() probes.Run {
 
 // search is what `perch idle` hands over: three connections, each held to its
 // first close.
-func search() (probes.Run, []probes.ClientOutcome) {
+func search() probes.Run {
 	run := baseRun(1400 * ms)
 	run.Name, run.Vantage = "idle", ""
 	for i, closed := range []time.Duration{1000 * ms, 1001 * ms, 998 * ms} {
@@ -229,16 +228,8 @@ func search() (probes.Run, []probes.ClientOutcome) {
 		Target: "api-partner-example", Probe: "idle", Died: 998 * ms, Measured: 1000 * ms, Advertised: 5 * time.Second, How: probes.HowFIN,
 	}}
 	run.Budget = []probes.BudgetUse{{Target: "api-partner-example", LimitPerSecond: 1, Requests: 9, PeakPerSecond: 2}}
-	band := &probes.Band{From: time.Second, To: 2 * time.Second}
-	const resends = "writes to the dead connection, then silently sends again on a new one"
-	clients := []probes.ClientOutcome{
-		{Kind: "apache-httpclient-4.5", Band: band, Experiences: resends},
-		{Kind: "apache-httpclient-5.2", Band: band, Experiences: resends},
-	}
-	for _, kind := range []string{"okhttp", "jdk-httpclient", "node-http", "requests", "httpx", "libcurl", "go-net-http"} {
-		clients = append(clients, probes.ClientOutcome{Kind: kind})
-	}
-	return run, clients
+	run.Clients = metClients()
+	return run
 }
 
 // survivedSearch is `perch idle` on a path that closed nothing.
