@@ -36,11 +36,17 @@ func openFiles(folder string) (int, error) {
 	if info, err := os.Stat(folder); err == nil && info.Size() > 0 {
 		return int(info.Size()), nil
 	}
+	return openNames(folder)
+}
+
+// openNames counts the names in this process's own fd folder, of which one is
+// what it is read through.
+func openNames(folder string) (int, error) {
 	f, err := os.Open(folder)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	names, err := f.Readdirnames(-1)
-	return max(0, len(names)-1), err // f itself is one of them
+	return max(0, len(names)-1), err
 }

@@ -38,8 +38,8 @@ func passOn(to io.Writer, from io.Reader, delay time.Duration, running *sync.Wai
 	})
 }
 
-// relay ends TCP near by and passes everything on to a server that is far.
-func relay(t *testing.T, to string, delay time.Duration) net.Addr {
+// relayTo ends TCP near by and passes everything on to a server that is far.
+func relayTo(t *testing.T, to string, delay time.Duration) net.Addr {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -86,7 +86,7 @@ func TestTheHelloTellsHowFarThePeerIs(t *testing.T) {
 	for _, far := range []bool{false, true} {
 		o := s.options(client)
 		if far {
-			_, o.Port, _ = net.SplitHostPort(relay(t, s.addr.String(), delay).String())
+			_, o.Port, _ = net.SplitHostPort(relayTo(t, s.addr.String(), delay).String())
 		}
 		c, e := wire.Open(t.Context(), o)
 		if c == nil {
@@ -115,7 +115,8 @@ func (l *late) Read(p []byte) (int, error) {
 	return l.TCPConn.Read(p)
 }
 
-// A perch that looks late does not put the peer further away.
+// A perch that looks late does not put the peer further away: the kernel's
+// clock dates the hello, in coarse steps that may leave nothing of a short one.
 func TestTheHelloIsDatedWhenItCame(t *testing.T) {
 	const by = 400 * time.Millisecond
 	a := authority(t)
@@ -134,7 +135,7 @@ func TestTheHelloIsDatedWhenItCame(t *testing.T) {
 		t.Fatal(e.Error)
 	}
 	_ = c.Close()
-	if e.Phases.TLS < by || e.Hello <= 0 || e.Hello > by/2 {
+	if e.Phases.TLS < by || e.Hello > by/2 {
 		t.Errorf("hello %v of a handshake of %v, in which perch looked %v late", e.Hello, e.Phases.TLS, by)
 	}
 }

@@ -74,7 +74,8 @@ func (t *tap) Read(p []byte) (int, error) {
 }
 
 // first dates the first bytes of a TLS peer. Perch may have looked late, which
-// would put the peer further away than it is.
+// would put the peer further away than it is; the kernel's coarse steps may put
+// it nearer, and at worst its distance is not known.
 func (t *tap) first() {
 	if !t.records || !t.firstRead.IsZero() {
 		return
