@@ -1,0 +1,75 @@
+package diagnose
+
+import (
+	"testing"
+	"time"
+
+	"perch.example/probes"
+)
+
+// TestDeclaredClient holds judging.md's "With a declared client" against the
+// judgement: the path closes after 1 s, as expected, so that only the client can
+// make it worse; it looks at what is idle for 2 s.
+func TestDeclaredClient(t *testing.T) {
+	const s, ms = time.Second, time.Millisecond
+	fin := func(hold time.Duration) Input {
+		return idleInput(s, rungAt(0, hold, "idle_fin").closed(s, "fin"))
+	}
+	rst := idleInput(s, rungAt(0, 1500*ms, "idle_rst").closed(s, "rst"))
+	notify := idleInput(s, rungAt(0, 1500*ms, "idle_close_notify").closed(s, "close_notify"))
+	instant := idleInput(0, rungAt(0, 1500*ms, "idle_fin").closed(20*ms, "fin"))
+	swept := massClose()
+	swept.Spec.KeepAlive = time.Minute
+	silent := idleInput(0, rungAt(0, s, "blackhole"))
+	policy := func(layer probes.RetryLayer, attempts int, errors ...string) *probes.RetryPolicy {
+		return &probes.RetryPolicy{Layer: layer, Attempts: attempts, Errors: errors}
+	}
+	const inside, around = probes.LayerInside, probes.LayerAround
+	const wrapped = "org.springframework.web.client.ResourceAccessException"
+	tests := []struct {
+		name        string
+		in          Input
+		method      string
+		retry       *probes.RetryPolicy
+		automatic   probes.Switch
+		verdict     probes.Verdict
+		application probes.RetryCover
+		band        bool
+	}{
+		{"the error reaches the application", fin(1500 * ms), "GET", policy(inside, 3, wrapped), "none", "fail", "uncovered", true},
+		{"around the wrapper the same list covers it", fin(1500 * ms), "GET", policy(around, 3, wrapped), "none", "degraded", "covered", true},
+		{"around, the client's own error is never seen", fin(1500 * ms), "GET", policy(around, 3, "org.apache.http.NoHttpResponseException"), "none", "fail", "uncovered", true},
+		{"inside, by its last part", fin(1500 * ms), "GET", policy(inside, 3, "NoHttpResponseException"), "none", "degraded", "covered", true},
+		{"one attempt covers nothing", fin(1500 * ms), "GET", policy(inside, 1, "NoHttpResponseException"), "none", "fail", "uncovered", true},
+		{"no policy is declared", fin(1500 * ms), "GET", nil, "none", "fail", "unknown", true},
+		{"the client hides it", fin(1500 * ms), "GET", nil, "", "degraded", "covered", true},
+		{"a POST that it does not hide", fin(1500 * ms), "POST", nil, "", "fail", "unknown", true},
+		{"a POST that was never accepted may be sent again", fin(1500 * ms), "POST", policy(inside, 3, "java.io.IOException"), "none", "degraded", "covered", true},
+		{"a reset while idle", rst, "GET", policy(inside, 3, "NoHttpResponseException"), "none", "fail", "uncovered", true},
+		{"a close_notify", notify, "GET", policy(inside, 3, "NoHttpResponseException"), "none", "degraded", "covered", true},
+
+		{"the band's end is outside of it", fin(2 * s), "GET", nil, "none", "pass", "", true},
+		{"just inside of it", fin(1999 * ms), "GET", nil, "none", "fail", "unknown", true},
+		{"a race before it", idleInput(s, rungAt(0, 990*ms, "eof"), rungAt(5*s, 1500*ms, "idle_fin").closed(s, "fin")), "GET", nil, "none", "degraded", "unknown", true},
+		{"a race at its begin", idleInput(s, rungAt(0, 999*ms, "eof"), rungAt(5*s, 1500*ms, "idle_fin").closed(s, "fin")), "GET", nil, "none", "fail", "unknown", true},
+		{"read and closed, a POST would be sent twice", idleInput(s, rungAt(0, 1500*ms, "eof"), rungAt(5*s, 1600*ms, "idle_fin").closed(s, "fin")), "POST", policy(inside, 3, "java.io.IOException"), "none", "degraded", "unsafe", true},
+
+		{"closes that do not follow idle age stay what they are", instant, "GET", nil, "none", "degraded", "unknown", true},
+		{"a mass close never fires", swept, "GET", nil, "none", "degraded", "", false},
+		{"silence is a fail by itself, also where a retry hides it", silent, "GET", policy(inside, 3, "java.io.IOException"), "none", "fail", "covered", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in := tt.in
+			in.Spec.Client, in.Spec.Method = incidentClient(), tt.method
+			in.Spec.Client.Retry, in.Spec.Client.AutomaticRetries = tt.retry, tt.automatic
+			o := judgeOne(t, in, 0)
+			if o.Verdict != tt.verdict || o.Retry.Application != tt.application {
+				t.Errorf("%s, application %q, want %s, %q\n%s\n%s", o.Verdict, o.Retry.Application, tt.verdict, tt.application, o.Message, sentences(o))
+			}
+			if band := o.Client.Band != nil; band != tt.band {
+				t.Errorf("danger band %+v, want one: %t", o.Client.Band, tt.band)
+			}
+		})
+	}
+}
