@@ -29,6 +29,10 @@ func Audit(w io.Writer, all probes.Audits, s Style) error {
 		p.gap()
 		p.hang(nil, plain(fmt.Sprintf("No client is declared for %s: nothing can be said about it. `perch audit --list` names the clients for targets[].client.", listed(all.Undeclared))))
 	}
+	if len(all.Audits) > 0 {
+		p.gap()
+		p.hang(nil, span{inkFaint, "docs/audit.md explains the groups, docs/reasons.md the reasons."})
+	}
 	return p.flush(w)
 }
 
