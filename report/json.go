@@ -58,15 +58,37 @@ type attemptJSON struct {
 	Elapsed       float64           `json:"elapsed_seconds,omitzero"`
 	Phases        *phasesJSON       `json:"phases,omitempty"`
 	RTT           float64           `json:"rtt_seconds,omitzero"`
+	MinRTT        float64           `json:"min_rtt_seconds,omitzero"`
+	Hello         float64           `json:"tls_hello_seconds,omitzero"`
 	Idle          float64           `json:"idle_seconds,omitzero"`
 	RequestBytes  int64             `json:"request_bytes"`
 	RequestAcked  *int64            `json:"request_bytes_acked,omitempty"`
+	AckedAtFirst  *int64            `json:"request_bytes_acked_at_first_event,omitempty"`
+	Timing        probes.Timing     `json:"close_timing,omitempty"`
 	ResponseBytes int64             `json:"response_bytes"`
 	LocalAddr     string            `json:"local_addr,omitempty"`
 	RemoteAddr    string            `json:"remote_addr,omitempty"`
 	Proto         string            `json:"proto,omitempty"`
 	TraceID       string            `json:"trace_id,omitempty"`
 	SpanID        string            `json:"span_id,omitempty"`
+	Delay         *float64          `json:"delay_seconds,omitempty"` // perch's own; a measured 0 is known
+	WokeLate      float64           `json:"woke_late_seconds,omitzero"`
+	Waited        float64           `json:"waited_seconds,omitzero"`
+	Own           *ownJSON          `json:"own_pod,omitempty"`
+}
+
+// ownJSON is perch's own pod while a failed attempt ran.
+type ownJSON struct {
+	Stalled     float64         `json:"stalled_seconds,omitzero"`
+	Throttled   *float64        `json:"throttled_seconds,omitempty"`
+	Descriptors *usageJSON      `json:"descriptors,omitempty"`
+	Ports       *usageJSON      `json:"ports,omitempty"`
+	Exhausted   probes.Resource `json:"exhausted,omitempty"`
+}
+
+type usageJSON struct {
+	Used  int `json:"used"`
+	Limit int `json:"limit"`
 }
 
 type phasesJSON struct {
@@ -80,6 +102,9 @@ type phasesJSON struct {
 type pathJSON struct {
 	TCPEnds probes.TCPEnds `json:"tcp_ends"`
 	Via     []string       `json:"via"`
+	By      []string       `json:"by,omitempty"` // how each of via is known, in its order
+	TCPRTT  float64        `json:"tcp_rtt_seconds,omitzero"`
+	Hello   float64        `json:"tls_hello_seconds,omitzero"`
 }
 
 type retryJSON struct {

@@ -61,7 +61,9 @@ func newOutcome(o probes.Outcome) outcomeJSON {
 func newAttempt(a probes.Attempt) attemptJSON {
 	out := attemptJSON{
 		Number: a.Number, Connection: a.Connection, Reason: a.Reason, Status: a.Status,
-		Elapsed: seconds(a.Elapsed), RTT: seconds(a.RTT), Idle: seconds(a.IdleTime),
+		Elapsed: seconds(a.Elapsed), RTT: seconds(a.RTT), MinRTT: seconds(a.MinRTT), Hello: seconds(a.Hello),
+		Idle: seconds(a.IdleTime), AckedAtFirst: a.AckedAtFirst, Timing: a.Timing(),
+		WokeLate: seconds(a.WokeLate), Waited: seconds(a.Waited), Own: newOwn(a.Own),
 		RequestBytes: a.RequestBytes, RequestAcked: a.RequestBytesAcked, ResponseBytes: a.ResponseBytes,
 		LocalAddr: address(a.Local), RemoteAddr: address(a.Remote), Proto: a.Proto, TraceID: a.TraceID, SpanID: a.SpanID,
 	}
@@ -71,11 +73,36 @@ func newAttempt(a probes.Attempt) attemptJSON {
 			Wait: seconds(a.Phases.Wait), Transfer: seconds(a.Phases.Transfer),
 		}
 	}
+	if a.DelayKnown {
+		delay := seconds(a.Delay)
+		out.Delay = &delay
+	}
 	return out
 }
 
+func newOwn(o *probes.OwnPod) *ownJSON {
+	if o == nil {
+		return nil
+	}
+	out := &ownJSON{
+		Stalled: seconds(o.Stalled), Descriptors: newUsage(o.Descriptors), Ports: newUsage(o.Ports), Exhausted: o.Exhausted,
+	}
+	if o.ThrottledKnown {
+		throttled := seconds(o.Throttled)
+		out.Throttled = &throttled
+	}
+	return out
+}
+
+func newUsage(u probes.Usage) *usageJSON {
+	if u.Limit == 0 {
+		return nil
+	}
+	return &usageJSON{Used: u.Used, Limit: u.Limit}
+}
+
 func newPath(p probes.Path) pathJSON {
-	out := pathJSON{TCPEnds: p.TCPEnds, Via: append([]string{}, p.Via...)}
+	out := pathJSON{TCPEnds: p.TCPEnds, Via: append([]string{}, p.Via...), By: p.By, TCPRTT: seconds(p.TCPRTT), Hello: seconds(p.Hello)}
 	if out.TCPEnds == "" {
 		out.TCPEnds = probes.TCPEndsUnknown
 	}

@@ -83,16 +83,17 @@ func decoded(t *testing.T, text []byte) map[string]any {
 	return v
 }
 
-// The runs together fill every key of the contract, and no other key exists.
+// The runs together fill every key of the contract and of what was added to it,
+// and no other key exists.
 func TestJSONKeysAreTheContracts(t *testing.T) {
 	got := map[string]bool{}
 	all := slices.Collect(maps.Values(runs()))
 	run, _ := search()
-	for _, run := range append(all, run) {
+	for _, run := range append(all, run, fullEvidence()) {
 		keys(decoded(t, jsonText(t, run)), "", got, t)
 	}
 	want := map[string]bool{}
-	for _, k := range contract() {
+	for _, k := range append(contract(), additions()...) {
 		want[k] = true
 		if !got[k] {
 			t.Errorf("no run produced %q", k)
