@@ -68,7 +68,7 @@ func (p *page) auditSection(a probes.Audit, s auditSection) {
 		switch who {
 		case "":
 		case a.Name:
-			title += " by the client itself: no retry list sees it"
+			title += "; the client itself does that, and no retry list sees it"
 		default:
 			title += "; the list holds " + who
 		}
@@ -123,7 +123,7 @@ func auditText(a probes.Audit, r probes.AuditRow) string {
 // usualWrap is the class that the wrapper makes of an error; it is said once.
 func usualWrap(a probes.Audit) string {
 	for _, r := range a.Rows {
-		if r.Wrapped != "" && !r.Answer {
+		if r.Wrapped != "" && r.Transient && !r.Answer {
 			return r.Wrapped
 		}
 	}

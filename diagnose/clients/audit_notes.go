@@ -125,7 +125,7 @@ func ownRetriesNote(decl probes.Client, a probes.Audit) string {
 		return fmt.Sprintf("The client's automatic retries are off. With them on it would by itself send a GET again after %s.", reasonsOf(hidden))
 	}
 	note := fmt.Sprintf("The client by itself sends a GET again after %s, so that no retry list sees it unless that fails, too.", reasonsOf(hidden))
-	if decl.Retry == nil {
+	if client, _ := Lookup(decl.Kind); decl.Retry == nil || client.Retries.Off == "" {
 		return note
 	}
 	all := countedMisses(off)
@@ -148,14 +148,17 @@ func looksNote(decl probes.Client, a probes.Audit) string {
 		}
 	}
 	limit := client.ValidateAfter(decl)
-	switch {
-	case limit.Mode == probes.LimitAfter && limit.After > 0 && len(sees) > 0:
+	switch limit.Mode {
+	case probes.LimitAfter:
 		return fmt.Sprintf("From %s s of idleness on it looks at a connection before it uses it, and notices %s. Judged here is a connection that was idle for less.", seconds(limit.After), reasonsOf(sees))
-	case len(sees) > 0:
+	case probes.LimitAlways:
 		return fmt.Sprintf("It looks at every connection before it uses it, and notices %s. A close that crosses the request it cannot see.", reasonsOf(sees))
-	default:
-		return "It never looks at a connection before it uses it."
+	case probes.LimitDefault, probes.LimitNone:
 	}
+	if len(sees) > 0 {
+		return fmt.Sprintf("It does not look at a connection before a GET, but notices %s when it writes.", reasonsOf(sees))
+	}
+	return "It does not look at a connection before a GET."
 }
 
 // coveredTooNote explains why an exact error is not in the list of the missing:

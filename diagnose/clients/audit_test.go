@@ -206,10 +206,11 @@ func TestAuditNotes(t *testing.T) {
 		"one attempt":           {once, true, []string{"`attempts: 1` is the first try alone"}},
 		"no policy":             {undeclared, false, []string{"No retry policy is declared", "nothing counts as missed"}},
 		"around nothing":        {bare, true, []string{"`layer: around` means nothing without wrapped_by"}},
-		"its own retries":       {plain("go-net-http"), true, []string{"The client by itself sends a GET again after crossed_close, eof and reset", "With its automatic retries off the list would also have to hold io.EOF and syscall.ECONNRESET."}},
+		"its own retries":       {plain("go-net-http"), true, []string{"The client by itself sends a GET again after crossed_close, eof and reset, so that no retry list sees it unless that fails, too."}},
+		"with a switch":         {plain("apache-httpclient-4.5"), true, []string{"With its automatic retries off the list would also have to hold " + noAnswer + " and java.net.SocketException."}},
 		"its own retries, held": {plain("go-net-http", "*url.Error"), false, []string{"The client by itself sends a GET again"}},
 		"looks always":          {plain("go-net-http"), true, []string{"It looks at every connection before it uses it, and notices idle_fin, idle_close_notify, idle_rst and idle_bytes."}},
-		"never looks":           {never, true, []string{"It never looks at a connection before it uses it."}},
+		"never looks":           {never, true, []string{"It does not look at a connection before a GET."}},
 		"a cut head is a 200":   {plain("requests"), true, []string{"No retry list can cover partial_head (the client returns 200 with no error"}},
 		"a stranger":            {plain("requests", "shop.StockError"), true, []string{"the catalog does not know them: shop.StockError."}},
 	} {
