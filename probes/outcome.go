@@ -78,7 +78,23 @@ type ClientOutcome struct {
 	Kind        string
 	Experiences string // what it throws or returns, in its own words; empty: nothing
 	Band        *Band  // nil: no danger band
+
+	// What follows is said of the common clients alone (Run.Clients).
+	Result     ClientResult // of a GET, which Experiences tells; empty: not known
+	Post       string       // what it makes of a POST, where that differs; empty: the same
+	PostResult ClientResult // of a POST
+	Safe       string       // its own setting that ends the band, in its own syntax; empty: no band, or none of its settings can
 }
+
+// ClientResult is what becomes of a request on a connection that is dead.
+type ClientResult string
+
+// The results; empty is one that is not known.
+const (
+	ClientNotices ClientResult = "noticed" // it used another connection
+	ClientRetries ClientResult = "retried" // it sent the request again without a word
+	ClientFails   ClientResult = "error"   // the application is told
+)
 
 // Band is the danger band: idle ages at which the client would use a
 // connection that the path has already closed.

@@ -17,6 +17,7 @@ type Run struct {
 	CutShort string // why the run was cut short; empty: it was not
 	Outcomes []Outcome
 	Idle     []IdleResult
+	Clients  []ClientOutcome // perch idle: what the common clients would meet on the measured path; nil: nothing was measured
 	Budget   []BudgetUse
 	NotDue   []string        // "target/probe" that were not due
 	Problems []Problem       // what perch itself could not do

@@ -83,7 +83,7 @@ func TestResolutionIsLeftOutWherePerchWasLate(t *testing.T) {
 		delay time.Duration
 		want  bool
 	}{{0, true}, {100 * us, true}, {235 * ms, false}} {
-		run, _ := search()
+		run := search()
 		a := attempt(&run.Outcomes[1], probes.ConnectionReused)
 		a.Delay, a.DelayKnown = tt.delay, true
 		if got := strings.Contains(agreement(targets(run)[0].probes[0].outcomes), "each known to within"); got != tt.want {
@@ -93,7 +93,7 @@ func TestResolutionIsLeftOutWherePerchWasLate(t *testing.T) {
 }
 
 func TestAgreement(t *testing.T) {
-	run, _ := search()
+	run := search()
 	outcomes := targets(run)[0].probes[0].outcomes
 	for i, want := range []string{
 		"Seen on 1 connection, known", "Seen on 2 connections, closed at 1 s to 1.001 s, each", "Seen on 3 connections, closed at 0.998 s to 1.001 s, each",
@@ -119,11 +119,5 @@ func TestWhyAStepWasStopped(t *testing.T) {
 	idle.Verdict, idle.Reason, idle.Message, idle.Attempts = o.Verdict, o.Reason, o.Message, []probes.Attempt{try(1, probes.ConnectionFresh, probes.ReasonSkipped, 0, 0)}
 	if got := notHeld(probeView{outcomes: []*probes.Outcome{&idle}}); got != o.Message {
 		t.Errorf("got %s", got)
-	}
-}
-
-func TestAClientOfWhichNothingIsKnown(t *testing.T) {
-	if got := does(probes.ClientOutcome{Kind: "okhttp", Band: &probes.Band{Open: true}}).text; got != "not known" {
-		t.Errorf("got %q", got)
 	}
 }

@@ -64,7 +64,12 @@ func TestNoControlCharactersWithoutColour(t *testing.T) {
 		checkHarmless(t, name+" headline", Headline(run))
 		checkHarmless(t, name+" JSON", string(jsonText(t, run)))
 		var b bytes.Buffer
-		if err := Idle(&b, run, []probes.ClientOutcome{{Kind: hostile(), Experiences: hostile()}}, Style{}); err != nil {
+		band := &probes.Band{Open: true}
+		run.Clients = []probes.ClientOutcome{
+			{Kind: hostile(), Experiences: hostile()},
+			{Kind: hostile(), Experiences: hostile(), Post: hostile(), Safe: hostile(), Band: band, Result: probes.ClientFails},
+		}
+		if err := Idle(&b, run, Style{}); err != nil {
 			t.Fatal(err)
 		}
 		checkHarmless(t, name+" idle", b.String())
@@ -124,9 +129,9 @@ type broken struct{}
 func (broken) Write([]byte) (int, error) { return 0, errors.New("pipe closed") }
 
 func TestWriteErrorsAreReturned(t *testing.T) {
-	run, clients := search()
+	run := search()
 	for what, err := range map[string]error{
-		"Text": Text(broken{}, run, Style{}), "JSON": JSON(broken{}, run), "Idle": Idle(broken{}, run, clients, Style{}),
+		"Text": Text(broken{}, run, Style{}), "JSON": JSON(broken{}, run), "Idle": Idle(broken{}, run, Style{}),
 	} {
 		if err == nil || err.Error() != "writing the report: pipe closed" {
 			t.Errorf("%s: got %v", what, err)

@@ -3,16 +3,15 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"perch.example/probes"
 )
 
 // Idle writes what `perch idle URL` found: the path's idle timeout and the way
-// it closes, the connections it was measured on, and what each of the given
+// it closes, the connections it was measured on, and what each of the run's
 // clients would experience on this path. The error is w's.
-func Idle(w io.Writer, run probes.Run, clients []probes.ClientOutcome, s Style) error {
+func Idle(w io.Writer, run probes.Run, s Style) error {
 	p := &page{style: s}
 	p.header(run)
 	p.gap()
@@ -22,7 +21,7 @@ func Idle(w io.Writer, run probes.Run, clients []probes.ClientOutcome, s Style) 
 			p.measurement(v)
 		}
 	}
-	p.clients(clients)
+	p.clients(run.Clients)
 	for _, t := range all {
 		for _, f := range findings(t) {
 			p.finding(f)
@@ -84,45 +83,4 @@ func agreement(outcomes []*probes.Outcome) string {
 		text += ", " + each + "known to within " + latency(resolution)
 	}
 	return text + "."
-}
-
-// clients is the table of what each client would meet on this path. Those that
-// meet nothing share a row.
-func (p *page) clients(clients []probes.ClientOutcome) {
-	if len(clients) == 0 {
-		return
-	}
-	kind, band := len("client"), len("danger band")
-	var safe []string
-	for _, c := range clients {
-		if c.Band == nil {
-			safe = append(safe, c.Kind)
-			continue
-		}
-		kind = max(kind, width(clean(c.Kind)))
-		band = max(band, width(bandWords(c.Band)))
-	}
-	row := func(a, b, c span) { p.hang([]span{plain(margin), a.padded(kind + 2), b.padded(band + 2)}, c) }
-	p.hang(nil, span{inkStrong, "What HTTP clients would meet here, with their own defaults"})
-	if len(safe) < len(clients) {
-		row(span{inkFaint, "client"}, span{inkFaint, "danger band"}, span{inkFaint, "what it does inside it"})
-	}
-	for _, c := range clients {
-		if c.Band != nil {
-			row(plain(c.Kind), span{inkWarn, bandWords(c.Band)}, does(c))
-		}
-	}
-	if len(safe) > 0 {
-		p.hang([]span{plain(margin)}, span{inkGood, "no danger band: " + strings.Join(safe, ", ")})
-	}
-	p.hang([]span{plain(margin)}, span{inkFaint, "Danger band: idle ages at which the client would use a connection that is closed already."})
-	p.gap()
-}
-
-// does says what the client does with a dead connection.
-func does(c probes.ClientOutcome) span {
-	if c.Experiences == "" {
-		return span{inkFaint, "not known"}
-	}
-	return plain(c.Experiences)
 }

@@ -17,18 +17,19 @@ import (
 // perch's nouns is no change of the report. An absent key means unknown; a 0
 // is a measured 0; nothing is ever null. Durations are seconds.
 type document struct {
-	Version    string         `json:"version"`
-	Name       string         `json:"name,omitempty"`
-	RunID      string         `json:"run_id"`
-	Seed       uint64         `json:"seed"`
-	Vantage    string         `json:"vantage,omitempty"`
-	StartedAt  string         `json:"started_at,omitempty"`
-	FinishedAt string         `json:"finished_at,omitempty"`
-	Verdict    probes.Verdict `json:"verdict"`
-	Outcomes   []outcomeJSON  `json:"outcomes"`
-	Idle       []idleJSON     `json:"idle"`
-	Budget     []budgetJSON   `json:"budget"`
-	Problems   []string       `json:"problems"`
+	Version    string           `json:"version"`
+	Name       string           `json:"name,omitempty"`
+	RunID      string           `json:"run_id"`
+	Seed       uint64           `json:"seed"`
+	Vantage    string           `json:"vantage,omitempty"`
+	StartedAt  string           `json:"started_at,omitempty"`
+	FinishedAt string           `json:"finished_at,omitempty"`
+	Verdict    probes.Verdict   `json:"verdict"`
+	Outcomes   []outcomeJSON    `json:"outcomes"`
+	Idle       []idleJSON       `json:"idle"`
+	Clients    []idleClientJSON `json:"clients,omitempty"` // of perch idle
+	Budget     []budgetJSON     `json:"budget"`
+	Problems   []string         `json:"problems"`
 }
 
 type outcomeJSON struct {

@@ -10,7 +10,7 @@ func newDocument(run probes.Run) document {
 	d := document{
 		Version: run.Version, Name: run.Name, RunID: run.RunID, Seed: run.Seed, Vantage: run.Vantage,
 		StartedAt: timestamp(run.Started), FinishedAt: timestamp(run.Finished), Verdict: overall(run),
-		Outcomes: []outcomeJSON{}, Idle: []idleJSON{}, Budget: []budgetJSON{}, Problems: []string{},
+		Outcomes: []outcomeJSON{}, Idle: []idleJSON{}, Clients: newIdleClients(run.Clients), Budget: []budgetJSON{}, Problems: []string{},
 	}
 	for _, o := range run.Outcomes {
 		d.Outcomes = append(d.Outcomes, newOutcome(o))

@@ -50,6 +50,8 @@ func contract() []string {
 		"outcomes[].advice",
 		"idle", "idle[].target", "idle[].probe", "idle[].survived_seconds", "idle[].died_seconds", "idle[].measured_seconds",
 		"idle[].advertised_seconds", "idle[].how",
+		"clients", "clients[].kind", "clients[].experiences", "clients[].result", "clients[].post_experiences", "clients[].post_result",
+		"clients[].danger_band", "clients[].danger_band.from_seconds", "clients[].danger_band.to_seconds", "clients[].safe_setting",
 		"budget", "budget[].target", "budget[].limit_per_second", "budget[].requests", "budget[].peak_per_second",
 		"problems",
 	}
@@ -88,7 +90,7 @@ func decoded(t *testing.T, text []byte) map[string]any {
 func TestJSONKeysAreTheContracts(t *testing.T) {
 	got := map[string]bool{}
 	all := slices.Collect(maps.Values(runs()))
-	run, _ := search()
+	run := search()
 	for _, run := range append(all, run, fullEvidence()) {
 		keys(decoded(t, jsonText(t, run)), "", got, t)
 	}

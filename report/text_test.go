@@ -68,20 +68,21 @@ func TestTextGolden(t *testing.T) {
 }
 
 func TestIdleGolden(t *testing.T) {
-	run, clients := search()
-	for name, tt := range map[string]struct {
-		run     probes.Run
-		clients []probes.ClientOutcome
-	}{
-		"idle": {run, clients}, "idle_survived": {survivedSearch(), nil}, "idle_unreachable": {unreachableSearch(), nil},
+	for name, run := range map[string]probes.Run{
+		"idle": search(), "idle_survived": survivedSearch(), "idle_unreachable": unreachableSearch(), "idle_silent": silentSearch(),
 	} {
-		t.Run(name, func(t *testing.T) {
-			var b bytes.Buffer
-			if err := Idle(&b, tt.run, tt.clients, Style{}); err != nil {
-				t.Fatal(err)
+		for file, style := range map[string]Style{name: {}, name + "_narrow": {Width: 80}} {
+			if file != name && name != "idle" && name != "idle_silent" {
+				continue // without clients nothing differs that others do not show
 			}
-			golden(t, name+".txt", b.Bytes())
-		})
+			t.Run(file, func(t *testing.T) {
+				var b bytes.Buffer
+				if err := Idle(&b, run, style); err != nil {
+					t.Fatal(err)
+				}
+				golden(t, file+".txt", b.Bytes())
+			})
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/url"
 	"strings"
@@ -81,9 +80,8 @@ func measureIdle(ctx context.Context, p *pass) error {
 	defer cancel()
 	run := p.probe(ctx)
 	run.Problems = p.problems
-	p.text = func(w io.Writer, run probes.Run, style report.Style) error {
-		return report.Idle(w, run, commonClients(run, p.idlePath), style)
-	}
+	run.Clients = commonClients(run, p.idlePath)
+	p.text = report.Idle
 	if err := p.report(run); err != nil {
 		return own(err)
 	}
@@ -94,20 +92,44 @@ func measureIdle(ctx context.Context, p *pass) error {
 }
 
 // commonClients says what each client of the catalog would meet on the path
-// that was measured; nil: nothing was.
+// that was measured, with a GET and with a POST; nil: nothing was.
 func commonClients(run probes.Run, path clients.Path) []probes.ClientOutcome {
 	if len(run.Idle) == 0 || run.Idle[0].How == "" {
 		return nil
 	}
+	reason := reasonOf(run.Idle[0].How)
 	var out []probes.ClientOutcome
 	for _, c := range clients.Common() {
-		o := probes.ClientOutcome{Kind: c.Kind, Band: clients.BandOn(c, path)}
+		o := probes.ClientOutcome{Kind: c.Kind, Band: clients.BandOn(c, path), Safe: clients.SafeSetting(c, path)}
+		idle := path.Timeout
 		if o.Band != nil {
-			o.Experiences, _, _ = clients.Experience(c, reasonOf(run.Idle[0].How), "GET", o.Band.From)
+			idle = o.Band.From
 		}
+		get, gets, _ := clients.Experience(c, reason, "GET", idle)
+		post, posts, _ := clients.Experience(c, reason, "POST", idle)
+		if post == get {
+			post = ""
+		}
+		host := strings.NewReplacer("<host>", run.Idle[0].Target)
+		o.Experiences, o.Result = host.Replace(get), clientResult(gets)
+		o.Post, o.PostResult = host.Replace(post), clientResult(posts)
 		out = append(out, o)
 	}
 	return out
+}
+
+func clientResult(r clients.Result) probes.ClientResult {
+	switch r {
+	case clients.Noticed:
+		return probes.ClientNotices
+	case clients.Retried:
+		return probes.ClientRetries
+	case clients.Failed:
+		return probes.ClientFails
+	case clients.Unknown:
+		return ""
+	}
+	return ""
 }
 
 // reasonOf is what a reuse shows after a close of that kind.
