@@ -80,6 +80,7 @@ func met(a *probes.Attempt) {
 		a.RequestBytes, a.RequestBytesAcked, a.Started = 0, nil, time.Time{}
 		a.Phases.Connect = 2 * time.Millisecond
 		return
+	default: // nothing but the acknowledgement
 	}
 	if a.RequestBytesAcked == nil {
 		a.RequestBytesAcked = &all

@@ -48,6 +48,10 @@ func aboutOwnPod() []hypothesisCase {
 		}), "own_pod", "in", "perch itself was delayed by 5 s, and the failure took 5 s (woke 12 ms late, what came had waited for 5 s, throttled for 4 s by its CPU quota)"},
 		{"stood still while a timeout passed", silent(func(_ *probes.Attempt, o *probes.OwnPod) { o.Stalled = 5 * s }), "own_pod", "in", "perch itself was delayed by 5 s, and the failure took 5 s (stood still for 5 s)"},
 		{"a stall that a close did not wait for", own(one(rungAt(0, 30*s, "eof")), 1, func(_ *probes.Attempt, o *probes.OwnPod) { o.Stalled = 80 * ms }), "own_pod", "out", "perch itself was delayed by at most 0.4 ms, throttled for 0 ms" + rest},
+		{"an answer that waited for us", own(answeredWith("slow", 200), 0, func(a *probes.Attempt, o *probes.OwnPod) {
+			a.Elapsed, a.Delay, a.Waited, o.Throttled = 555*ms, 520*ms, 520*ms, 519*ms
+		}), "own_pod", "in", "perch itself was delayed by 520 ms, and the failure took 555 ms (what came had waited for 520 ms, throttled for 519 ms by its CPU quota)"},
+		{"an answer that was slow by itself", own(answeredWith("slow", 200), 0, func(a *probes.Attempt, _ *probes.OwnPod) { a.Elapsed, a.Delay = 555*ms, 200*ms }), "own_pod", "out", "perch itself was delayed by at most 200 ms, throttled for 0 ms" + rest},
 		{"throttled for as long, and seen", silent(func(a *probes.Attempt, o *probes.OwnPod) { a.Delay, o.Throttled = 3*s, 5*s }), "own_pod", "in", "perch itself was delayed by 5 s, and the failure took 5 s (throttled for 5 s by its CPU quota)"},
 		{"throttled on other CPUs, and never late", silent(func(_ *probes.Attempt, o *probes.OwnPod) { o.Throttled = 5 * s }), "own_pod", "out", "perch itself was delayed by at most 0.4 ms, throttled for 5 s" + rest},
 		{"throttled, and nothing else is known", silent(func(a *probes.Attempt, o *probes.OwnPod) { a.DelayKnown, o.Throttled = false, 5*s }), "own_pod", "open", "perch was throttled for 5 s by its CPU quota, and the attempt took 5 s: too near to tell"},

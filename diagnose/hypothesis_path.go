@@ -243,7 +243,7 @@ func (j *judgement) beforePeer() string {
 		}
 		at = append(at, via)
 	}
-	if p.TCPRTT > 0 && p.Hello > 0 {
+	if len(at) == 0 && p.TCPRTT > 0 && p.Hello > 0 {
 		at = append(at, fmt.Sprintf("TCP round trip %s, TLS hello %s", human(p.TCPRTT), human(p.Hello)))
 	}
 	if len(at) == 0 {

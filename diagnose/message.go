@@ -122,32 +122,43 @@ func (j *judgement) endText() string {
 // whether looking first would have seen it, and whether the request may have
 // been executed. Empty: nothing is known.
 func (j *judgement) moment() string {
-	a, c := j.at, j.rung.obs.Close
-	switch {
-	case c != nil && queued(*a):
-		return fmt.Sprintf("the %s was queued before we wrote, looking first would have seen it", wordOf(c.How))
-	case a.Reason == probes.ReasonCrossedClose:
-		return j.inFlight("FIN")
-	case a.Reason == probes.ReasonIdleBytes:
-		return j.inFlight("answer that nobody had asked for")
-	case a.Reason == probes.ReasonEOF && allAcked(*a):
+	a := j.at
+	switch a.Timing() {
+	case probes.TimingQueued:
+		what := "close"
+		if c := j.rung.obs.Close; c != nil {
+			what = c.How.Words()
+		}
+		return fmt.Sprintf("the %s was queued before we wrote, looking first would have seen it", what)
+	case probes.TimingInFlight:
+		return j.inFlight()
+	case probes.TimingRead:
 		return fmt.Sprintf("%s read the request (all %d bytes acknowledged), then closed: it may have been executed", j.nextKernel(), a.RequestBytes)
-	case a.Reason == probes.ReasonReset && a.Elapsed < smallestRTT(*a):
-		return fmt.Sprintf("the RST came sooner than a round trip (%s), as one that was in flight when we wrote, but a RST acknowledges nothing: the request may have been executed", human(smallestRTT(*a)))
-	case a.Reason == probes.ReasonReset:
+	}
+	if a.Reason == probes.ReasonReset {
 		return "a RST came, which acknowledges nothing: the request may have been executed"
 	}
 	return ""
 }
 
-// inFlight is about an end that crossed the request: it does not acknowledge it.
-func (j *judgement) inFlight(what string) string {
-	within := ""
-	if rtt := smallestRTT(*j.at); rtt > 0 && j.at.Elapsed <= rtt {
-		within = fmt.Sprintf(" came within one round trip, %s, and", human(rtt))
+// inFlight is about an end that crossed the request: it does not acknowledge
+// it, or came sooner than anything that the request caused.
+func (j *judgement) inFlight() string {
+	a, rtt := j.at, smallestRTT(*j.at)
+	what := map[probes.Reason]string{
+		probes.ReasonIdleBytes: "answer that nobody had asked for", probes.ReasonReset: "RST",
+	}[a.Reason]
+	if what == "" {
+		what = "FIN"
 	}
-	return fmt.Sprintf("the %s was in flight when we wrote (it%s acknowledges none of our %d bytes): nothing could have seen it, and the request was not accepted",
-		what, within, j.at.RequestBytes)
+	how := fmt.Sprintf("it acknowledges none of our %d bytes", a.RequestBytes)
+	switch {
+	case a.Reason == probes.ReasonReset:
+		how = fmt.Sprintf("it came sooner than a round trip, %s", human(rtt))
+	case rtt > 0 && a.Elapsed <= rtt:
+		how = fmt.Sprintf("it came within one round trip, %s, and acknowledges none of our %d bytes", human(rtt), a.RequestBytes)
+	}
+	return fmt.Sprintf("the %s was in flight when we wrote (%s): nothing could have seen it, and the request was not accepted", what, how)
 }
 
 // nextKernel is who acknowledges our bytes.
@@ -172,7 +183,7 @@ func (j *judgement) doer(how probes.HowClosed) string {
 	case probes.HowSilent:
 		return "lost without a word"
 	case probes.HowCloseNotify, probes.HowGoaway:
-		return fmt.Sprintf("closed (%s) by %s", wordOf(how), by)
+		return fmt.Sprintf("closed (%s) by %s", how.Words(), by)
 	case probes.HowFIN:
 		return "closed by " + by
 	}
@@ -195,23 +206,4 @@ func (j *judgement) against(near string) string {
 		return ", after the expected " + human(want)
 	}
 	return ""
-}
-
-// wordOf names a close as the wire does.
-func wordOf(how probes.HowClosed) string {
-	switch how {
-	case probes.HowFIN:
-		return "FIN"
-	case probes.HowRST:
-		return "RST"
-	case probes.HowBytes:
-		return "unasked bytes"
-	case probes.HowCloseNotify:
-		return "TLS close_notify"
-	case probes.HowGoaway:
-		return "GOAWAY"
-	case probes.HowSilent:
-		return "silence"
-	}
-	return "close"
 }

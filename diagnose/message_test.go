@@ -45,9 +45,9 @@ func TestRungMessages(t *testing.T) {
 		{"before the peer", behind(rungAt(0, 61*s, "idle_fin").closed(60*s, "fin")), "the connection was closed by something on the path after 60 s idle, as expected: 60 s; reuse at 61 s failed in 0.2 ms with nothing answered: the FIN was queued before we wrote, looking first would have seen it; a fresh one worked"},
 		{"crossed", rungAt(0, 60*s, "crossed_close"), "the reuse after 60 s idle, at the expected 60 s, failed in 0.2 ms: the FIN was in flight when we wrote (it came within one round trip, 1 ms, and acknowledges none of our 212 bytes): nothing could have seen it, and the request was not accepted; a fresh one worked"},
 		{"pushed and crossed", rungAt(0, 60*s, "idle_bytes").reuse(func(a *probes.Attempt) { a.RTT = 0 }), "the reuse after 60 s idle, at the expected 60 s, failed in 0.2 ms: the answer that nobody had asked for was in flight when we wrote (it acknowledges none of our 212 bytes): nothing could have seen it, and the request was not accepted; a fresh one worked"},
-		{"read, then closed", rungAt(0, 60*s, "eof"), "the reuse after 60 s idle, at the expected 60 s, failed in 0.2 ms: the peer read the request (all 212 bytes acknowledged), then closed: it may have been executed; a fresh one worked"},
-		{"taken by a proxy, then closed", behind(rungAt(0, 60*s, "eof")), "the reuse after 60 s idle, at the expected 60 s, failed in 0.2 ms: what stands before the API read the request (all 212 bytes acknowledged), then closed: it may have been executed; a fresh one worked"},
-		{"reset sooner than a round trip", rungAt(0, 60*s, "reset"), "the reuse after 60 s idle, at the expected 60 s, failed in 0.2 ms: the RST came sooner than a round trip (1 ms), as one that was in flight when we wrote, but a RST acknowledges nothing: the request may have been executed; a fresh one worked"},
+		{"read, then closed", rungAt(0, 60*s, "eof").reuse(read), "the reuse after 60 s idle, at the expected 60 s, failed in 0.2 ms: the peer read the request (all 212 bytes acknowledged), then closed: it may have been executed; a fresh one worked"},
+		{"taken by a proxy, then closed", behind(rungAt(0, 60*s, "eof").reuse(read)), "the reuse after 60 s idle, at the expected 60 s, failed in 0.2 ms: what stands before the API read the request (all 212 bytes acknowledged), then closed: it may have been executed; a fresh one worked"},
+		{"reset sooner than a round trip", rungAt(0, 60*s, "reset").reuse(func(a *probes.Attempt) { a.MinRTT, a.RequestBytesAcked = time.Millisecond, nil }), "the reuse after 60 s idle, at the expected 60 s, failed in 0.2 ms: the RST was in flight when we wrote (it came sooner than a round trip, 1 ms): nothing could have seen it, and the request was not accepted; a fresh one worked"},
 		{"reset", rungAt(0, 60*s, "reset").reuse(func(a *probes.Attempt) { a.RTT = 100 * time.Microsecond }), "the reuse after 60 s idle, at the expected 60 s, failed in 0.2 ms: a RST came, which acknowledges nothing: the request may have been executed; a fresh one worked"},
 		{"blackhole", rungAt(0, 400*s, "blackhole"), "the connection was dead without a word after 400 s idle: nothing acknowledged the request in 0.2 ms; a fresh one worked"},
 		{"stalled", rungAt(0, 30*s, "no_response"), "the connection took the request after 30 s idle and gave no answer in 0.2 ms; a fresh one worked"},
@@ -61,6 +61,9 @@ func TestRungMessages(t *testing.T) {
 		})
 	}
 }
+
+// read lets the peer have had the whole request when its first event came.
+func read(a *probes.Attempt) { a.AckedAtFirst = a.RequestBytesAcked }
 
 func TestNothingHeldMessage(t *testing.T) {
 	closing := rungAt(0, time.Second, "ok")

@@ -34,8 +34,8 @@ func (j *judgement) late() bool {
 		after := c.Age - j.rung.obs.Hold
 		return after > 0 && a.DelayKnown && a.Delay >= after
 	}
-	if probes.Stallable(a.Reason) {
-		return 2*held >= a.Elapsed // an opening's time has the stall within it
+	if probes.Stallable(a.Reason) || a.Reason == probes.ReasonSlow {
+		return 2*held >= a.Elapsed // the time of an opening, or of an answer, has the stall within it
 	}
 	return held >= a.Elapsed
 }
