@@ -17,6 +17,7 @@ var catalogYAML []byte
 // without a declared client pays for no client.
 type book struct {
 	kinds    []string // of the clients, in the order of the file
+	layers   []string // the wrappers' kinds, likewise
 	clients  map[string]func() Client
 	wrappers func() []wrapper
 }
@@ -27,7 +28,7 @@ type book struct {
 //nolint:gochecknoglobals // it cannot change: a constant that has to be computed
 var catalog = sync.OnceValue(func() book {
 	l := newLoader(catalogYAML)
-	b := book{kinds: l.kinds, clients: map[string]func() Client{}, wrappers: sync.OnceValue(func() []wrapper { return sound(l.wrappers()) })}
+	b := book{kinds: l.kinds, layers: l.layers, clients: map[string]func() Client{}, wrappers: sync.OnceValue(func() []wrapper { return sound(l.wrappers()) })}
 	for i, kind := range l.kinds {
 		b.clients[kind] = sync.OnceValue(func() Client { return sound(l.client(i)) })
 	}
@@ -128,23 +129,18 @@ type (
 // loader types the documents. An unknown key, and a name that is nowhere
 // defined, are errors; all of a document's are told at once.
 type loader struct {
-	kinds []string
-	parts [][]byte // as in the file: the wrappers, what is shared, the clients
-	read  func() (sharedDoc, error)
+	kinds  []string
+	layers []string
+	parts  [][]byte // as in the file: the wrappers, what is shared, the clients
+	read   func() (sharedDoc, error)
 }
 
-// newLoader only finds the documents and the clients' kinds.
+// newLoader only finds the documents and the kinds of what they hold.
 func newLoader(raw []byte) loader {
 	l := loader{parts: bytes.Split(raw, []byte("\n---\n"))}
+	l.layers = kindsIn(l.parts[0], "  - kind: ")
 	for _, part := range l.parts[min(2, len(l.parts)):] {
-		kind := ""
-		for line := range bytes.Lines(part) {
-			if text, ok := bytes.CutPrefix(line, []byte("kind: ")); ok {
-				kind = string(bytes.TrimSpace(text))
-				break
-			}
-		}
-		l.kinds = append(l.kinds, kind)
+		l.kinds = append(l.kinds, kindsIn(part, "kind: ")...)
 	}
 	l.read = sync.OnceValues(func() (sharedDoc, error) {
 		var d sharedDoc
@@ -152,6 +148,17 @@ func newLoader(raw []byte) loader {
 		return d, err
 	})
 	return l
+}
+
+// kindsIn are the words after a line's beginning.
+func kindsIn(part []byte, beginning string) []string {
+	var kinds []string
+	for line := range bytes.Lines(part) {
+		if kind, ok := bytes.CutPrefix(line, []byte(beginning)); ok {
+			kinds = append(kinds, string(bytes.TrimSpace(kind)))
+		}
+	}
+	return kinds
 }
 
 func (l loader) decode(part int, into any) error {

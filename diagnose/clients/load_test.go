@@ -14,6 +14,14 @@ func loadAll(raw []byte) ([]Client, []wrapper, error) {
 	l := newLoader(raw)
 	wrappers, err := l.wrappers()
 	problems := []error{err}
+	if len(wrappers) != len(l.layers) && err == nil || len(l.kinds) != max(0, len(l.parts)-2) {
+		problems = append(problems, fmt.Errorf("listed: %q and %q", l.layers, l.kinds))
+	}
+	for i, w := range wrappers {
+		if i < len(l.layers) && w.kind != l.layers[i] {
+			problems = append(problems, fmt.Errorf("%q is listed as %q", w.kind, l.layers[i]))
+		}
+	}
 	var all []Client
 	for i, kind := range l.kinds {
 		c, err := l.client(i)
@@ -62,7 +70,16 @@ func TestEveryReasonOfHTTP1IsAnEvent(t *testing.T) {
 // TestLoadRefuses: each slip of a newcomer's pen, by what is said about it.
 func TestLoadRefuses(t *testing.T) {
 	const good = `
-wrappers: [{kind: w, name: W, around: [c], network: N, body: N, 4xx: N, 5xx: N, hierarchies: [h], source: D}]
+wrappers:
+  - kind: w
+    name: W
+    around: [c]
+    network: N
+    body: N
+    4xx: N
+    5xx: N
+    hierarchies: [h]
+    source: D
 ---
 hierarchies: {h: {E: [F]}}
 outcomes: {o: {error: E}}
@@ -96,10 +113,10 @@ hierarchies: [h]
 		{"o: {error: E}", "o: {text: y}", "outcome o wants an error"},
 		{"post: o, source: M", "post: o, source: X", `no answer: want source M or D, got "X"`},
 		{"post: o, source: M", "post: o", `no answer: want source M or D, got ""`},
-		{"5xx: N, hierarchies: [h], source: D", "5xx: N, hierarchies: [h]", `w: want source M or D, got ""`},
+		{"    source: D", "    source: ''", `w: want source M or D, got ""`},
 		{"limit: 5s", "limit: 5", `c: idle: want none, never, always or a duration such as 2s, got "5"`},
 		{"margin: 1s", "margin: -1s", `c: idle.margin: want none`},
-		{"5xx: N, hierarchies: [h]", "5xx: N, hierarchies: [i]", `w: no hierarchy is called "i"`},
+		{"    hierarchies: [h]", "    hierarchies: [i]", `w: no hierarchy is called "i"`},
 	} {
 		if !strings.Contains(good, tt.from) {
 			t.Fatalf("%q is not in the good one", tt.from)

@@ -41,13 +41,7 @@ func (w wrapper) around(e Event) string {
 }
 
 // Wrappers returns the keys of the layers that are known to wrap errors.
-func Wrappers() []string {
-	var kinds []string
-	for _, w := range catalog().wrappers() {
-		kinds = append(kinds, w.kind)
-	}
-	return kinds
-}
+func Wrappers() []string { return slices.Clone(catalog().layers) }
 
 // Wraps reports whether the layer can stand around a client of that kind.
 func Wraps(wrapperKind, clientKind string) bool {
@@ -56,6 +50,9 @@ func Wraps(wrapperKind, clientKind string) bool {
 }
 
 func lookupWrapper(kind string) *wrapper {
+	if kind == "" {
+		return nil
+	}
 	for _, w := range catalog().wrappers() {
 		if w.kind == kind {
 			return &w
