@@ -19,6 +19,9 @@ const (
 	farAway = 5 * time.Millisecond
 )
 
+// byTrip is how a proxy was seen that gave itself away by time alone.
+const byTrip = "by its round trip: "
+
 // Names of what may stand on the way, as Path.Via has them.
 const (
 	viaMesh  = "mesh sidecar"
@@ -60,7 +63,7 @@ func pathOf(declared Via, mesh string, attempts []Attempt) Path {
 	p := Path{TCPEnds: TCPEndsUnknown}
 	p.TCPRTT, p.Hello = roundTrips(attempts)
 	measured := p.TCPRTT > 0 && p.Hello > 0
-	split := measured && p.TCPRTT*nearShare < p.Hello && p.Hello-p.TCPRTT >= apart
+	split := endsNearer(p.TCPRTT, p.Hello)
 	far := measured && !split && p.TCPRTT >= farAway
 
 	switch declared {
@@ -84,7 +87,7 @@ func pathOf(declared Via, mesh string, attempts []Attempt) Path {
 		}
 	}
 	if split && !before {
-		p.stands(viaProxy, "by its round trip: "+p.trips())
+		p.stands(viaProxy, byTrip+p.trips())
 	}
 	switch {
 	case before, split, len(p.Via) > 0 && !far:
@@ -93,6 +96,11 @@ func pathOf(declared Via, mesh string, attempts []Attempt) Path {
 		p.TCPEnds = TCPEndsPeer
 	}
 	return p
+}
+
+// endsNearer reports whether TCP ends clearly nearer than TLS.
+func endsNearer(rtt, heard time.Duration) bool {
+	return rtt > 0 && heard > 0 && rtt*nearShare < heard && heard-rtt >= apart
 }
 
 // path is the path of a step that has ended.

@@ -8,8 +8,10 @@ import (
 	"perch.example/probes"
 )
 
-// judge turns each probe's observations into outcomes.
+// judge turns each probe's observations into outcomes. What it says of the
+// paths in seen is settled first: by then the whole run has been seen.
 func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
+	probes.SettlePaths(seen)
 	byProbe := map[string][]probes.Observation{}
 	for _, o := range seen {
 		byProbe[o.Target+"/"+o.Probe] = append(byProbe[o.Target+"/"+o.Probe], o)

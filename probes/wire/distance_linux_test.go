@@ -146,3 +146,28 @@ func TestTheHelloIsDatedWhenItCame(t *testing.T) {
 		t.Errorf("hello %v of a handshake of %v, in which perch looked %v late", e.Hello, e.Phases.TLS, by)
 	}
 }
+
+// What the kernel dates by jiffies never makes a hello of no time, which would
+// mean that it is not known.
+func TestTheHelloIsKnownHoweverNearThePeer(t *testing.T) {
+	a := authority(t)
+	s := serve(t, a.leaf(t, nil), (*peer).warm)
+	o := s.options(&tls.Config{RootCAs: a.pool})
+	o.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &late{c.(*net.TCPConn), 6 * time.Millisecond}, nil
+	}
+	for n := range 100 {
+		c, e := wire.Open(t.Context(), o)
+		if c == nil {
+			t.Fatal(e.Error)
+		}
+		_ = c.Close()
+		if e.Hello <= 0 {
+			t.Fatalf("try %d: hello %v of a handshake of %v", n+1, e.Hello, e.Phases.TLS)
+		}
+	}
+}

@@ -33,7 +33,9 @@ func (c *Conn) handshake(ctx context.Context, o Options, e *Evidence) (Failure, 
 		e.LeafNotAfter = state.PeerCertificates[0].NotAfter
 	}
 	if !c.tap.firstRead.IsZero() {
-		e.Hello = c.tap.firstRead.Sub(c.tap.firstWrite)
+		// Not 0, which is unknown: the kernel dates what came by jiffies, and that
+		// can reach back to the ClientHello itself.
+		e.Hello = max(c.tap.firstRead.Sub(c.tap.firstWrite), 1)
 	}
 	if err != nil {
 		return handshakeFailure(err, e), fmt.Errorf("TLS handshake: %w", err)
