@@ -47,7 +47,7 @@ func (j *judgement) clientAdvice() []string {
 func (j *judgement) settings(c clients.Client) []string {
 	decl, limit := j.client.decl, j.limit()
 	var advice []string
-	if stops := c.MaxIdle(decl, j.l.path().Advertised); tooLong(stops, limit) {
+	if stops := c.MaxIdle(decl, j.l.path().Advertised); tooLong(stops, c.Idle.Settable(limit)) {
 		advice = append(advice, j.stopEarlier(c, stops))
 	}
 	looks := c.ValidateAfter(decl)
@@ -70,6 +70,9 @@ func (j *judgement) stopEarlier(c clients.Client, now probes.Limit) string {
 	limit := j.limit()
 	if c.Settings.MaxIdle == "" {
 		return withCaveats(fmt.Sprintf("%s has no setting for how long a connection may be idle: %s. %s.", c.Name, anew(c, limit), j.because()), c)
+	}
+	if earlier := c.Idle.Settable(limit); earlier > 0 {
+		limit = earlier
 	}
 	text := fmt.Sprintf("%s's max_idle %s -> %s", c.Name, limitText(now), human(limit))
 	code := clients.Setting(c.Settings.MaxIdle, limit)

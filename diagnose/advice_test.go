@@ -91,7 +91,7 @@ func TestAdvice(t *testing.T) {
 		{"no more ports", spentOn(probes.ResourcePorts, 4, 4), 0, []string{"net.ipv4.ip_local_port_range"}},
 		{"in Spring Boot", withClient(one(rungAt(0, 1500*time.Millisecond, "idle_fin").closed(s, "fin"))), 0, []string{"setKeepAliveStrategy((response, context) -> 900)`, used in Spring Boot by `builder.requestFactory(() -> new HttpComponentsClientHttpRequestFactory(client)).build()`. "}},
 		{"in Spring Boot, WebClient", webClient, 0, []string{"maxIdleTime(Duration.ofMillis(315000)).build())`, used in Spring Boot by `builder.clientConnector(new ReactorClientHttpConnector(HttpClient.create(pool))).build()`. "}},
-		{"in .NET's words", dotnet, 0, []string{"First: .NET HttpClient's max_idle none -> 315 s: `new SocketsHttpHandler { PooledConnectionIdleTimeout = TimeSpan.FromMilliseconds(315000) }`"}},
+		{"in .NET's words", dotnet, 0, []string{"First: .NET HttpClient's max_idle none -> 252 s: `new SocketsHttpHandler { PooledConnectionIdleTimeout = TimeSpan.FromMilliseconds(252000) }`"}},
 		{"requests has no such setting", requests, 0, []string{"Python requests has no setting for how long a connection may be idle: let the first call after a pause of 9 s or more open a new connection (a new Session)", "send again what is idempotent: `session.mount(", "executed twice"}},
 		{"stalled", withClient(one(rungAt(0, 30*s, "no_response"))), 0, []string{"`HttpClientBuilder.create().setDefaultRequestConfig(RequestConfig.custom().setSocketTimeout(1000).build())`", "may still be running"}},
 		{"undeclared close", one(rungAt(0, s, "idle_fin").closed(20*time.Millisecond, "fin")), 0, []string{"First: limit how often", "For the API's owner: ", "should have said Connection: close"}},

@@ -98,9 +98,10 @@ func (l IdleLimit) late(limit time.Duration) time.Duration {
 	return max(limit/time.Duration(l.Sweeps), time.Second)
 }
 
-// settable is the limit to set so that nothing older than safe is used; 0: not
-// even the shortest one would do.
-func (l IdleLimit) settable(safe time.Duration) time.Duration {
+// Settable is the limit to set so that nothing that was idle for longer than
+// safe is used: less than safe for a client that drops up to one sweep late. 0:
+// not even the shortest limit would do.
+func (l IdleLimit) Settable(safe time.Duration) time.Duration {
 	if l.Sweeps <= 0 {
 		return safe
 	}

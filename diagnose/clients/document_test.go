@@ -254,7 +254,7 @@ func tree(b *bytes.Buffer, errors map[string][]string) {
 
 func settings(b *bytes.Buffer, c Client) {
 	s, safe := c.Settings, Path{Timeout: exampleTimeout}.Safe()
-	limit := c.Idle.settable(safe)
+	limit := c.Idle.Settable(safe)
 	b.WriteString("\n| setting | in its own syntax |\n|---|---|\n")
 	for _, row := range []struct {
 		name, template string

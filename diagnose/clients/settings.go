@@ -36,7 +36,7 @@ func SafeSetting(decl probes.Client, path Path) string {
 		return ""
 	}
 	stops, looks, awake := decl, decl, decl
-	limit := client.Idle.settable(safe)
+	limit := client.Idle.Settable(safe)
 	stops.MaxIdle, looks.ValidateAfter, awake.TCPKeepAlive = after(limit), after(safe), safe
 	for _, way := range []struct {
 		changed  probes.Client

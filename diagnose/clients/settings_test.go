@@ -69,7 +69,7 @@ func TestSafeSettingKeepsItsPromise(t *testing.T) {
 				t.Errorf("%s, silent %t: %q where there is no band", decl.Kind, silent, code)
 			}
 			c, _ := Lookup(decl.Kind)
-			if settable := c.Settings.MaxIdle != ""; settable && BandOn(decl, path) != nil && code != Setting(c.Settings.MaxIdle, c.Idle.settable(path.Safe())) {
+			if settable := c.Settings.MaxIdle != ""; settable && BandOn(decl, path) != nil && code != Setting(c.Settings.MaxIdle, c.Idle.Settable(path.Safe())) {
 				t.Errorf("%s, silent %t: %q, though it has an idle limit", decl.Kind, silent, code)
 			}
 		}
