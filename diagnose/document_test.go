@@ -199,8 +199,8 @@ Every outcome that is not a pass carries all six, each ruled in, out or open, wi
 | ` + "`rate_limit`" + ` | a 429, or a Retry-After | no 429, and the share in use is known | the share is not known |
 | ` + "`retry_gap`" + ` | the declared policy misses this error | it covers it, the client notices or retries by itself, or a retry would meet the same answer | no client or no policy declared; perch itself failed |
 
-How late perch woke and looked is the measure of its delay. A stall of the process counts where time alone decided (` + "`no_response`, `slow`" + `,
-openings that timed out) or nothing else was measured; the time for which a CPU quota throttled it, only where a delay was seen.
+How late perch woke and looked is the measure of its delay. A stall of the process counts only where time alone decided (` + "`no_response`, `slow`" + `,
+openings that timed out); the time for which a CPU quota throttled it, only where a delay was seen.
 `
 }
 

@@ -28,6 +28,9 @@ func (j *judgement) ownPod() (probes.Ruling, string) {
 	case j.opening() && nearFull(a.Own):
 		return probes.RuledOpen, strings.Join(usage(a.Own), ", ") + " in use: near the end, though the system named another error"
 	}
+	if !a.DelayKnown && !timed(a.Reason) {
+		return probes.RuledOut, fmt.Sprintf("no stall makes this failure; perch itself stood still for at most %s", human(a.Own.Stalled)) + wellBelow(a.Own)
+	}
 	return probes.RuledOut, fmt.Sprintf("perch itself was delayed by at most %s", human(held)) + wellBelow(a.Own)
 }
 

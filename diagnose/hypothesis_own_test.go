@@ -41,7 +41,9 @@ func aboutOwnPod() []hypothesisCase {
 	return []hypothesisCase{
 		{"all well below", own(one(rungAt(0, 30*s, "eof")), 1, func(*probes.Attempt, *probes.OwnPod) {}), "own_pod", "out", "perch itself was delayed by at most 0.4 ms, throttled for 0 ms" + rest},
 		{"no cgroup tells", own(one(rungAt(0, 30*s, "eof")), 1, func(_ *probes.Attempt, o *probes.OwnPod) { o.ThrottledKnown = false }), "own_pod", "out", "perch itself was delayed by at most 0.4 ms" + rest},
-		{"only its stalls were measured", own(unseen, 0, func(_ *probes.Attempt, o *probes.OwnPod) { o.Stalled = 2 * ms }), "own_pod", "out", "perch itself was delayed by at most 2 ms, throttled for 0 ms" + rest},
+		{"only its stalls were measured", own(unseen, 0, func(_ *probes.Attempt, o *probes.OwnPod) { o.Stalled = 2 * ms }), "own_pod", "out", "no stall makes this failure; perch itself stood still for at most 2 ms, throttled for 0 ms" + rest},
+		{"refused while it stood still", own(unsure(), 0, func(_ *probes.Attempt, o *probes.OwnPod) { o.Stalled = 1452 * ms }), "own_pod", "out", "no stall makes this failure; perch itself stood still for at most 1.452 s, throttled for 0 ms" + rest},
+		{"refused while it stood still: the API", own(unsure(), 0, func(_ *probes.Attempt, o *probes.OwnPod) { o.Stalled = 1452 * ms }), "api_down", "in", "a fresh connection failed after 142 ms: the connection was refused"},
 		{"nothing was measured", unsure(), "own_pod", "open", "perch's own delay could not be measured here; the attempt took 142 ms"},
 		{"looked late", silent(func(a *probes.Attempt, o *probes.OwnPod) {
 			a.Delay, a.WokeLate, a.Waited, o.Throttled = 5*s, 12*ms, 5*s, 4*s

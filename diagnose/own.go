@@ -42,8 +42,8 @@ func (j *judgement) late() bool {
 
 // heldUp is the longest for which perch itself was held up during an attempt,
 // and whether that was measured. How late it woke and looked is the measure. A
-// stall elsewhere in the process counts only where time itself decided, or
-// where nothing else was measured. The time for which a CPU quota held the
+// stall of the process counts only where time itself decided: a refusal comes to
+// who stands still as to anybody else. The time for which a CPU quota held the
 // cgroup back is summed over CPUs: it says how long only where a delay was seen.
 func heldUp(a probes.Attempt) (time.Duration, bool) {
 	var held time.Duration
@@ -53,7 +53,7 @@ func heldUp(a probes.Attempt) (time.Duration, bool) {
 	if a.Own == nil {
 		return held, a.DelayKnown
 	}
-	if !a.DelayKnown || timed(a.Reason) {
+	if timed(a.Reason) {
 		held = max(held, a.Own.Stalled)
 	}
 	if a.Own.ThrottledKnown && held >= ownDelay {
