@@ -134,14 +134,13 @@ func TestAuditPointsAtMisspeltExceptions(t *testing.T) {
 	}
 }
 
-// TestAuditNeedsTheConfigOnly: no secret is read and no state, and what is
-// pasted from its output is YAML.
+// TestAuditNeedsTheConfigOnly: no secret is read and no state, no vantage is
+// asked for, and what is pasted from its output is YAML.
 func TestAuditNeedsTheConfigOnly(t *testing.T) {
 	t.Parallel()
 	config := `
 version: 1
 name: several
-vantage: v
 defaults:
   client: &c {kind: go-net-http, retry: {layer: inside, attempts: 2, errors: []}}
 targets:
