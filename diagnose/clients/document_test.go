@@ -71,6 +71,8 @@ the application gets; and how its settings are written. Look yours up here befor
   where that is a POST, it may have been executed twice.
 - An error: that is what the application, or its retry layer, gets. Shown by its last part; the whole name is in the tree below.
 - *returns*: the application gets something that looks like an answer.
+- *Automatic retries off* is ` + "`client.automatic_retries: none`" + ` in perch's config: the client's own second try is turned off.
+  Where the cell is empty that changes nothing. In Java it is common: a retry layer of the application's stands above.
 - GET stands for GET, HEAD, OPTIONS and TRACE, and for what else the client itself sends again; POST for the rest.
 - **M** is measured for perch against the real client, and measured again by its test suite; **D** is from the vendor's
   documentation or source. What is neither is left out, and said to be unknown: HTTP/2's own reasons always are.
