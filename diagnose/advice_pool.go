@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +37,10 @@ func (j *judgement) clientAdvice() []string {
 	}
 	advice := j.settings(c)
 	if len(advice) == 0 {
-		advice = append(advice, withCaveats("leave "+c.Name+"'s idle limits as they are: it stops or looks before the path closes.", c))
+		advice = append(advice, "leave "+c.Name+"'s idle limits as they are: it stops or looks before the path closes.")
+	}
+	if len(c.Settings.Caveats) > 0 {
+		advice = slices.Insert(advice, 1, "Mind: "+strings.Join(c.Settings.Caveats, " "))
 	}
 	return append(advice, j.retryAdvice()...)
 }
@@ -69,7 +73,7 @@ func (j *judgement) settings(c clients.Client) []string {
 func (j *judgement) stopEarlier(c clients.Client, now probes.Limit) string {
 	limit := j.limit()
 	if c.Settings.MaxIdle == "" {
-		return withCaveats(fmt.Sprintf("%s has no setting for how long a connection may be idle: %s. %s.", c.Name, anew(c, limit), j.because()), c)
+		return fmt.Sprintf("%s has no setting for how long a connection may be idle: %s. %s.", c.Name, anew(c, limit), j.because())
 	}
 	if earlier := c.Idle.Settable(limit); earlier > 0 {
 		limit = earlier
@@ -77,13 +81,13 @@ func (j *judgement) stopEarlier(c clients.Client, now probes.Limit) string {
 	text := fmt.Sprintf("%s's max_idle %s -> %s", c.Name, limitText(now), human(limit))
 	code := clients.Setting(c.Settings.MaxIdle, limit)
 	if code == "" {
-		return withCaveats(fmt.Sprintf("%s (its own setting counts whole seconds and cannot say that): %s. %s.", text, anew(c, limit), j.because()), c)
+		return fmt.Sprintf("%s (its own setting counts whole seconds and cannot say that): %s. %s.", text, anew(c, limit), j.because())
 	}
 	text += ": `" + code + "`"
 	if use := springUse(c.Settings.SpringBoot[j.client.decl.WrappedBy]); use != "" {
 		text += ", used in Spring Boot by `" + use + "`"
 	}
-	return withCaveats(fmt.Sprintf("%s. %s.", text, j.because()), c)
+	return fmt.Sprintf("%s. %s.", text, j.because())
 }
 
 // springUse is the statement of a bean that uses the client: what is around it
@@ -104,11 +108,6 @@ func anew(c clients.Client, limit time.Duration) string {
 		"jdk-httpclient":    " (a new HttpClient)",
 	}[c.Kind]
 	return fmt.Sprintf("let the first call after a pause of %s or more open a new connection%s", human(limit), how)
-}
-
-// withCaveats ends an advice with what its client's settings do not do.
-func withCaveats(text string, c clients.Client) string {
-	return strings.Join(append([]string{text}, c.Settings.Caveats...), " ")
 }
 
 // tooLong reports whether a limit lets a connection grow older than safe.

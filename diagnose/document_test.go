@@ -174,8 +174,8 @@ func documentEnd() string {
 Where the system refused perch a file descriptor or a local port, the failure is perch's own, however it looks.
 
 A delay of perch explains a failure when it is at least as long as the failing attempt and at least 50 ms; half as long where the
-attempt's time has the delay within it: an opening that timed out, an answer that was only slow. A close that lay in
-our kernel before we wrote is explained by it only if it came after the instant at which the reuse was due.
+attempt's time has the delay within it: an opening that timed out, an answer that was only slow. What the API answers on a fresh
+connection no delay explains. A close that lay in our kernel before we wrote is explained by it only if it came after the instant at which the reuse was due.
 
 ### With a declared client
 

@@ -19,6 +19,11 @@ func (j *judgement) ownPod() (probes.Ruling, string) {
 		return probes.RuledIn, fmt.Sprintf("perch itself was delayed by %s, and the failure took %s%s", human(j.delay()), human(a.Elapsed), bracketed(delayParts(a)))
 	case !known:
 		return probes.RuledOpen, fmt.Sprintf("perch's own delay could not be measured here; the attempt took %s", human(a.Elapsed))
+	case j.toldSo() && 2*held > max(a.Elapsed, ownDelay):
+		return probes.RuledOut, fmt.Sprintf("perch itself was delayed by %s, and the answer %d would have been the same%s", human(held), a.Status, bracketed(delayParts(a))) + wellBelow(a.Own)
+	case 2*held > max(a.Elapsed, ownDelay) && j.closedBefore() > 0:
+		return probes.RuledOut, fmt.Sprintf("perch itself was delayed by at most %s, and the %s had come %s before the reuse was due",
+			human(held), j.rung.obs.Close.How.Words(), human(j.closedBefore())) + wellBelow(a.Own)
 	case 2*held > max(a.Elapsed, ownDelay):
 		return probes.RuledOpen, fmt.Sprintf("perch itself was delayed by %s, and the attempt took %s: too near to tell%s", human(held), human(a.Elapsed), bracketed(delayParts(a)))
 	case a.Own != nil && 2*a.Own.Throttled > max(a.Elapsed, ownDelay) && !a.DelayKnown:

@@ -57,6 +57,7 @@ func aboutOwnPod() []hypothesisCase {
 		{"throttled for as long, and seen", silent(func(a *probes.Attempt, o *probes.OwnPod) { a.Delay, o.Throttled = 3*s, 5*s }), "own_pod", "in", "perch itself was delayed by 5 s, and the failure took 5 s (throttled for 5 s by its CPU quota)"},
 		{"throttled on other CPUs, and never late", silent(func(_ *probes.Attempt, o *probes.OwnPod) { o.Throttled = 5 * s }), "own_pod", "out", "perch itself was delayed by at most 0.4 ms, throttled for 5 s" + rest},
 		{"throttled, and nothing else is known", silent(func(a *probes.Attempt, o *probes.OwnPod) { a.DelayKnown, o.Throttled = false, 5*s }), "own_pod", "open", "perch was throttled for 5 s by its CPU quota, and the attempt took 5 s: too near to tell"},
+		{"woke late, and the close had come long before", one(rungAt(0, 30*s, "idle_fin").closed(29500*ms, "fin").reuse(func(a *probes.Attempt) { a.Delay, a.WokeLate = 132*ms, 132*ms })), "own_pod", "out", "perch itself was delayed by at most 132 ms, and the FIN had come 500 ms before the reuse was due"},
 		{"too near", silent(func(a *probes.Attempt, _ *probes.OwnPod) { a.Delay = 3 * s }), "own_pod", "open", "perch itself was delayed by 3 s, and the attempt took 5 s: too near to tell"},
 		{"no descriptor left", spentOn(probes.ResourceDescriptors, 1024, 1024), "own_pod", "in", "file descriptors: 1024 of 1024 in use"},
 		{"no port left", spentOn(probes.ResourcePorts, 28232, 28232), "own_pod", "in", "local ports: 28232 of 28232 in use"},

@@ -110,8 +110,8 @@ func TestIncidentAdvice(t *testing.T) {
 		}
 	}
 	// One thing is first, caveats stand where they belong, the owner's part is last.
-	for i, begin := range []string{"First: ", "Or only ", "Then add ", "Or move ", "For the API's owner: "} {
-		if len(o.Advice) != 5 || !strings.HasPrefix(o.Advice[i], begin) {
+	for i, begin := range []string{"First: ", "Mind: ", "Or only ", "Then add ", "Or move ", "For the API's owner: "} {
+		if len(o.Advice) != 6 || !strings.HasPrefix(o.Advice[i], begin) {
 			t.Errorf("advice %d of %d does not begin with %q:\n%s", i+1, len(o.Advice), begin, all)
 		}
 	}

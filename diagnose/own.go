@@ -16,7 +16,7 @@ const ownDelay = 50 * time.Millisecond
 // it came only after the instant at which the reuse had been planned.
 func (j *judgement) late() bool {
 	a := j.at
-	if a == nil || answered(a) {
+	if a == nil || answered(a) || j.toldSo() {
 		return false
 	}
 	held, known := heldUp(*a)
@@ -38,6 +38,32 @@ func (j *judgement) late() bool {
 		return 2*held >= a.Elapsed // the time of an opening, or of an answer, has the stall within it
 	}
 	return held >= a.Elapsed
+}
+
+// toldSo reports whether the API's own answer is the failure: it says the same
+// to whoever reads it late. A held connection was idle for longer than planned
+// when perch was late, and may owe its answer to that.
+func (j *judgement) toldSo() bool {
+	if j.reused() {
+		return false
+	}
+	switch j.at.Reason {
+	case probes.ReasonRateLimited, probes.ReasonUnavailable, probes.ReasonUnauthorized, probes.ReasonRedirected,
+		probes.ReasonStatus, probes.ReasonTooLarge, probes.ReasonProxyUpstreamReset:
+		return true
+	default:
+		return false
+	}
+}
+
+// closedBefore is how long before the reuse was due the close lay in our kernel:
+// no delay of ours can be why. 0: it did not.
+func (j *judgement) closedBefore() time.Duration {
+	c := j.rung.obs.Close
+	if !j.reused() || c == nil || !queued(*j.at) {
+		return 0
+	}
+	return max(0, j.rung.obs.Hold-c.Age)
 }
 
 // heldUp is the longest for which perch itself was held up during an attempt,

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,7 +30,7 @@ func TestOwnPod(t *testing.T) {
 		},
 		{
 			"a FIN before our write, a long delay, but the close came before the reuse was due",
-			rungAt(0, 30*time.Second, "idle_fin").closed(20*time.Second, "fin").reuse(delay(time.Second, 200*time.Microsecond)), false, "open",
+			rungAt(0, 30*time.Second, "idle_fin").closed(20*time.Second, "fin").reuse(delay(time.Second, 200*time.Microsecond)), false, "out",
 		},
 		{
 			"a FIN that came only while we were late",
@@ -78,6 +80,23 @@ func TestOwnPodOnOpening(t *testing.T) {
 		in.Observations[0].Attempts[0].Delay, in.Observations[0].Attempts[0].Elapsed = tt.delay, 3*time.Second
 		if o := judgeOne(t, in, 0); (o.Diagnosis == probes.DiagnosisOwnPod) != tt.own {
 			t.Errorf("%s, stalled for %s of 3 s: %s", tt.reason, tt.delay, o.Diagnosis)
+		}
+	}
+}
+
+// TestAnAnswerIsNoDelaysFault: what the API answers on a fresh connection it
+// answers to a late perch too.
+func TestAnAnswerIsNoDelaysFault(t *testing.T) {
+	for reason, status := range map[probes.Reason]int{
+		"unavailable": 503, "rate_limited": 429, "unauthorized": 401, "redirected": 302, "status": 404, "too_large": 200, "proxy_upstream_reset": 503,
+	} {
+		in := httpInput(reason)
+		a := &in.Observations[0].Attempts[0]
+		a.Status, a.Delay, a.Elapsed = status, 1003*time.Millisecond, 1003*time.Millisecond
+		o := judgeOne(t, in, 0)
+		if h := hypothesis(o, probes.HypothesisOwnPod); o.Verdict != probes.VerdictFail || h.Ruled != probes.RuledOut ||
+			!strings.Contains(h.Evidence, fmt.Sprintf("delayed by 1.003 s, and the answer %d would have been the same", status)) {
+			t.Errorf("%s: %s %s, own_pod %s: %s", reason, o.Verdict, o.Diagnosis, h.Ruled, h.Evidence)
 		}
 	}
 }
