@@ -265,8 +265,8 @@ func settings(b *bytes.Buffer, c Client) {
 		{"idle limit", s.MaxIdle, limit}, {"look before use from", s.Validate, 2 * time.Second},
 		{"TCP keep-alive", s.TCPKeepAlive, safe}, {"response timeout", s.Timeout, 5 * time.Second}, {"retry, idempotent methods", s.Retry, safe},
 	} {
-		code := cmp.Or(Setting(row.template, row.value), "none built in")
-		if code != "none built in" {
+		code := cmp.Or(Setting(row.template, row.value), "none")
+		if code != "none" {
 			code = "`" + strings.ReplaceAll(code, "|", `\|`) + "`"
 		}
 		fmt.Fprintf(b, "| %s | %s |\n", row.name, code)
