@@ -77,8 +77,8 @@ func banded() probes.Outcome {
 		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledIn, Evidence: "the retry list lacks org.apache.http.NoHttpResponseException, which a retry inside RestTemplate sees"},
 	}
 	o.Advice = []string{
-		"First: Apache HttpClient 4.5's max_idle none -> 700 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 700)`, used in Spring Boot by `builder.requestFactory(() -> new HttpComponentsClientHttpRequestFactory(client)).build()`. The path closes after 1.001 s (measured); the rest is a margin.",
-		"Or only validate_after 2 s -> 700 ms: `PoolingHttpClientConnectionManager manager = new PoolingHttpClientConnectionManager(); manager.setValidateAfterInactivity(700);`. A close that crosses the request still slips through.",
+		"First: Apache HttpClient 4.5's max_idle none -> 700 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 700)`, used in Spring Boot by `builder.requestFactory(() -> new HttpComponentsClientHttpRequestFactory(client)).build()`. The path closes after 1.001 s (measured); 700 ms leaves a margin.",
+		"Or only look earlier, validate_after 2 s -> 700 ms: `PoolingHttpClientConnectionManager manager = new PoolingHttpClientConnectionManager(); manager.setValidateAfterInactivity(700);`. A close that crosses the request still slips through.",
 		"Then add `org.apache.http.NoHttpResponseException` and `java.net.SocketException` to the retry list inside RestTemplate, for idempotent methods only: one race at the idle timeout shows as either, also when the server had read the request and may have executed it.",
 		"Or move that retry around RestTemplate, for idempotent methods only: its list covers what comes out there, `org.springframework.web.client.ResourceAccessException`, which wraps every failure of the network, also of what may have been executed.",
 		"For the API's owner: the path ends idle connections before the 60 s that keep_alive expects. Ask whether that is meant; if so, correct keep_alive.",

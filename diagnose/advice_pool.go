@@ -59,11 +59,9 @@ func (j *judgement) settings(c clients.Client) []string {
 	if code == "" || j.client.band == nil || !tooLong(looks, limit) {
 		return advice
 	}
-	text := fmt.Sprintf("validate_after %s -> %s: `%s`", limitText(looks), human(limit), code)
+	text := fmt.Sprintf("%s's validate_after %s -> %s: `%s`. %s", c.Name, limitText(looks), human(limit), code, j.because())
 	if len(advice) > 0 {
-		text = "Or only " + text
-	} else {
-		text = c.Name + "'s " + text + ". " + j.because()
+		text = fmt.Sprintf("Or only look earlier, validate_after %s -> %s: `%s`", limitText(looks), human(limit), code)
 	}
 	return append(advice, text+". A close that crosses the request still slips through.")
 }
@@ -138,7 +136,7 @@ func limitText(l probes.Limit) string {
 
 // because is what the limit follows from.
 func (j *judgement) because() string {
-	return fmt.Sprintf("The path closes after %s (measured); the rest is a margin", human(j.l.path().Timeout))
+	return fmt.Sprintf("The path closes after %s (measured); %s leaves a margin", human(j.l.path().Timeout), human(j.limit()))
 }
 
 // below says how low, and from what that follows.

@@ -95,9 +95,9 @@ func TestIncidentAdvice(t *testing.T) {
 	all := strings.Join(o.Advice, "\n")
 	for _, want := range []string{
 		"First: Apache HttpClient 4.5's max_idle none -> 900 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 900)`, used in Spring Boot by `builder.requestFactory(",
-		". The path closes after 1.001 s (measured); the rest is a margin",
+		". The path closes after 1.001 s (measured); 900 ms leaves a margin",
 		"evictIdleConnections only looks once every max idle time",
-		"Or only validate_after 2 s -> 900 ms",
+		"Or only look earlier, validate_after 2 s -> 900 ms",
 		"setValidateAfterInactivity(900)",
 		"A close that crosses the request still slips through",
 		"Then add `org.apache.http.NoHttpResponseException` and `java.net.SocketException` to the retry list inside RestTemplate, for idempotent methods only",

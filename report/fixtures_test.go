@@ -160,9 +160,9 @@ func closedRung(hold, closed time.Duration) probes.Outcome {
 		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledIn, Evidence: "the retry list lacks org.apache.http.NoHttpResponseException, which a retry inside RestTemplate sees"},
 	}
 	o.Advice = []string{
-		"First: Apache HttpClient 4.5's max_idle none -> 700 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 700)`, used in Spring Boot by `builder.requestFactory(() -> new HttpComponentsClientHttpRequestFactory(client)).build()`. The path closes after 1 s (measured); the rest is a margin.",
+		"First: Apache HttpClient 4.5's max_idle none -> 700 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 700)`, used in Spring Boot by `builder.requestFactory(() -> new HttpComponentsClientHttpRequestFactory(client)).build()`. The path closes after 1 s (measured); 700 ms leaves a margin.",
 		"Mind: HttpClientBuilder.evictIdleConnections only looks once every max idle time, from its own thread, so that a connection can be up to twice as old: use it beside the strategy, not in its place.",
-		"Or only validate_after 2 s -> 700 ms: `PoolingHttpClientConnectionManager manager = new PoolingHttpClientConnectionManager(); manager.setValidateAfterInactivity(700);`. A close that crosses the request still slips through.",
+		"Or only look earlier, validate_after 2 s -> 700 ms: `PoolingHttpClientConnectionManager manager = new PoolingHttpClientConnectionManager(); manager.setValidateAfterInactivity(700);`. A close that crosses the request still slips through.",
 		"For the API's owner: the path ends idle connections before the 5 s that keep_alive expects. Ask whether that is meant; if so, correct keep_alive.",
 	}
 	o.Notice = probes.NoticeInfo{Owner: "team-stock", Runbook: "https://wiki.example/stock-api"}
