@@ -20,7 +20,7 @@ func TestDemoTellsTheIncident(t *testing.T) {
 	}
 	want(t, "the demo", r.stdout,
 		"early_close", "FIN by peer", "NoHttpResponseException", "OUT   the API is down",
-		"the retry list lacks org.apache.http.NoHttpResponseException, which a retry inside RestTemplate sees", "OUT   the network blocks us", "Change this:",
+		"retry list lacks org.apache.http.NoHttpResponseException", "OUT   the network blocks us", "Change this:",
 		`perch_finding{diagnosis="early_close"`, "FIRING stock-api", "What to change",
 	)
 	if strings.Contains(r.stdout, "\x1b") {
