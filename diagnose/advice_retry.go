@@ -37,8 +37,9 @@ func (j *judgement) retryAdvice() []string {
 	}
 	what := "to the retry list" + v.where()
 	switch {
-	case v.decl.Retry == nil && v.ownRetry() != "":
-		return []string{fmt.Sprintf("Then let %s send again what is idempotent: `%s`. That hides the race, and a request may then have been executed twice.", v.name, v.ownRetry())}
+	case v.decl.Retry == nil && readOnly(j.method()) && v.ownRetry() != "":
+		return []string{fmt.Sprintf("Then let %s send again what is idempotent, so that %s does not reach the application: `%s`. A request may then be executed twice.",
+			v.name, strings.Join(strings.Split(quoted(entries), " and "), " or "), v.ownRetry())}
 	case v.decl.Retry == nil:
 		what = "to the errors that the application retries"
 	case v.once():
@@ -54,13 +55,10 @@ func (j *judgement) retryAdvice() []string {
 // once reports whether the policy tries a request once only.
 func (v *clientView) once() bool { return v.decl.Retry != nil && v.decl.Retry.Attempts == 1 }
 
-// ownRetry is the setting by which the client itself sends again what is
-// idempotent, for those whose idle time nothing else limits. Empty: none.
+// ownRetry is the setting by which the client itself, or what comes with it,
+// sends again what is idempotent. Empty: none.
 func (v *clientView) ownRetry() string {
 	c, _ := clients.Lookup(v.decl.Kind)
-	if c.Settings.MaxIdle != "" {
-		return ""
-	}
 	return c.Settings.Retry
 }
 

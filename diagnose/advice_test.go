@@ -92,7 +92,7 @@ func TestAdvice(t *testing.T) {
 		{"in Spring Boot", withClient(one(rungAt(0, 1500*time.Millisecond, "idle_fin").closed(s, "fin"))), 0, []string{"setKeepAliveStrategy((response, context) -> 900)`, used in Spring Boot by `builder.requestFactory(() -> new HttpComponentsClientHttpRequestFactory(client)).build()`. "}},
 		{"in Spring Boot, WebClient", webClient, 0, []string{"maxIdleTime(Duration.ofMillis(315000)).build())`, used in Spring Boot by `builder.clientConnector(new ReactorClientHttpConnector(HttpClient.create(pool))).build()`. "}},
 		{"in .NET's words", dotnet, 0, []string{"First: .NET HttpClient's max_idle none -> 252 s: `new SocketsHttpHandler { PooledConnectionIdleTimeout = TimeSpan.FromMilliseconds(252000) }`"}},
-		{"requests has no such setting", requests, 0, []string{"Python requests has no setting for how long a connection may be idle: let the first call after a pause of 9 s or more open a new connection (a new Session)", "send again what is idempotent: `session.mount(", "executed twice"}},
+		{"requests has no such setting", requests, 0, []string{"Python requests has no setting for how long a connection may be idle: let the first call after a pause of 9 s or more open a new connection (a new Session)", "send again what is idempotent, so that `", "does not reach the application: `session.mount(", "executed twice"}},
 		{"stalled", withClient(one(rungAt(0, 30*s, "no_response"))), 0, []string{"`HttpClientBuilder.create().setDefaultRequestConfig(RequestConfig.custom().setSocketTimeout(1000).build())`", "may still be running"}},
 		{"undeclared close", one(rungAt(0, s, "idle_fin").closed(20*time.Millisecond, "fin")), 0, []string{"First: limit how often", "For the API's owner: ", "should have said Connection: close"}},
 		{"service down", one(rungAt(0, s, "eof").control("eof")), 0, []string{"It is not the connection pool"}},
@@ -199,7 +199,9 @@ func TestRetryAdvice(t *testing.T) {
 		{"one attempt, and all is listed", func(c *probes.Client) {
 			c.Retry.Attempts, c.Retry.Errors = 1, []string{"java.io.IOException"}
 		}, "GET", "eof", "Then let the retry policy make 2 attempts (now 1), for idempotent methods only: the request may have been executed.", false},
-		{"no policy", func(c *probes.Client) { c.Retry = nil }, "GET", "eof", "Then add " + noAnswer + " and " + socket + " to the errors that the application retries", false},
+		{"no policy", func(c *probes.Client) { c.Retry = nil }, "GET", "eof", "Then let Apache HttpClient 4.5 send again what is idempotent, so that " + noAnswer + " or " + socket + " does not reach the application: `HttpClientBuilder.create().setRetryHandler(", false},
+		{"no policy, and no retry of its own", func(c *probes.Client) { *c = probes.Client{Kind: "aiohttp"} }, "GET", "eof", "Then add `aiohttp.ServerDisconnectedError` and `aiohttp.ClientOSError` to the errors that the application retries, for idempotent methods only", false},
+		{"no policy, and a POST", func(c *probes.Client) { c.Retry = nil }, "POST", "eof", "Then add " + noAnswer + " and " + socket + " to the errors that the application retries, for idempotent methods only", false},
 		{"a list that goes too far", errors("java.io.IOException"), "POST", "eof", "Then restrict " + noAnswer + " in the retry list to idempotent methods: a POST may have been executed already.", false},
 		{"a client that goes too far", func(c *probes.Client) {
 			*c = probes.Client{Kind: "okhttp"}
