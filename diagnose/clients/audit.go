@@ -1,7 +1,6 @@
 package clients
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -61,27 +60,12 @@ func auditRow(decl probes.Client, reason probes.Reason, method string) probes.Au
 	own.wrapper = nil // what the wrapper makes of it is told apart
 	row := probes.AuditRow{
 		Reason: reason, Method: method, Transient: transient(reason),
-		Answer: m.effect.Does == Returns, Experiences: own.told(), Wrapped: m.wrapped(), Entry: m.entry(),
+		Answer: m.effect.Does == Returns, Experiences: own.text(), Wrapped: m.wrapped(), Entry: m.entry(),
 		NoticedFrom: noticedFrom(decl, reason, method),
 	}
 	row.Result, row.By = m.audited(row.Transient)
 	row.Counts = row.Result == probes.AuditMissed && row.Transient && !row.Answer && idempotent(method)
 	return row
-}
-
-// told is text, but that the client's own second try is told as what it is a
-// second try of: not only dead connections are sent again.
-func (m meeting) told() string {
-	switch {
-	case m.effect.Does != Retries || m.result != Retried:
-		return m.text()
-	case m.event == Silence:
-		return "waits for its whole timeout, then silently sends again on a new connection"
-	case m.event.status() > 0:
-		return fmt.Sprintf("asks again by itself after the answer %d", m.event.status())
-	default:
-		return m.text()
-	}
 }
 
 // transient reports whether a standard retry policy should cover it: it is a

@@ -120,7 +120,7 @@ func (m meeting) text() string {
 	case m.effect.Does == Notices:
 		return "notices that it is dead and opens a new connection"
 	case m.effect.Does == Retries:
-		return "writes to the dead connection, then silently sends again on a new one"
+		return m.again()
 	case m.effect.Does == Returns:
 		return m.returned()
 	}
@@ -135,6 +135,26 @@ func (m meeting) text() string {
 		text += fmt.Sprintf(", which %s wraps in %s", m.wrapper.name, m.wrapper.around(m.event))
 	}
 	return text
+}
+
+// again words the client's own second try as what it is a second try of: not
+// only what was lost on a dead connection is sent again.
+func (m meeting) again() string {
+	switch m.event {
+	case ClosedIdle, ResetIdle, BytesIdle, ClosesOnRequest, ResetsOnRequest:
+		return "writes to the dead connection, then silently sends again on a new one"
+	case PartialHead, PartialBody:
+		return "drops the answer that is cut off, then silently sends again on a new connection"
+	case NotHTTP:
+		return "drops what is no HTTP answer, then silently sends again on a new connection"
+	case Silence:
+		return "waits for its whole timeout, then silently sends again on a new connection"
+	case Unavailable, RateLimited, Unauthorized:
+		return fmt.Sprintf("asks again by itself after the answer %d", m.event.status())
+	case NoAddress, Refused, ConnectTimeout, Unreachable, ProxyFailure, TLSFailure, BadCertificate:
+		return "silently tries to connect again"
+	}
+	return "silently sends again"
 }
 
 // returned words an answer, or what looks like one.

@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -98,6 +99,53 @@ func TestWords(t *testing.T) {
 	for _, tt := range tests {
 		if got, _, _ := Experience(tt.decl, tt.reason, "GET", 1500*time.Millisecond); got != tt.want {
 			t.Errorf("%s, %s:\n %q, want\n %q", tt.decl.Kind, tt.reason, got, tt.want)
+		}
+	}
+}
+
+// TestWordsOfTheClientsOwnSecondTry: the same in a report and in an audit, and
+// only what was lost on a dead connection is told as that.
+func TestWordsOfTheClientsOwnSecondTry(t *testing.T) {
+	for reason, want := range map[probes.Reason]string{
+		"idle_fin":      "writes to the dead connection, then ",
+		"crossed_close": "writes to the dead connection, then ",
+		"reset":         "writes to the dead connection, then ",
+		"partial_head":  "drops the answer that is cut off, then ",
+		"partial_body":  "drops the answer that is cut off, then ",
+		"bad_response":  "drops what is no HTTP answer, then ",
+		"blackhole":     "waits for its whole timeout, then ",
+		"no_response":   "waits for its whole timeout, then ",
+		"rate_limited":  "asks again by itself after the answer 429",
+		"unavailable":   "asks again by itself after the answer 503",
+	} {
+		tried := 0
+		for _, decl := range Common() {
+			text, result, _ := Experience(decl, reason, "GET", 0)
+			if result != Retried {
+				continue
+			}
+			tried++
+			if !strings.HasPrefix(text, want) {
+				t.Errorf("%s, %s: %q, want it to begin %q", decl.Kind, reason, text, want)
+			}
+			for _, r := range Audit(decl, []string{"GET"}).Rows {
+				if r.Reason == reason && r.Experiences != text {
+					t.Errorf("%s, %s: the audit says %q, a report %q", decl.Kind, reason, r.Experiences, text)
+				}
+			}
+		}
+		if tried == 0 {
+			t.Errorf("%s: no client sends again by itself: nothing was tested", reason)
+		}
+	}
+}
+
+// TestEverySecondTryHasWordsOfItsOwn: a fact that is added later must not fall
+// through to words that say nothing.
+func TestEverySecondTryHasWordsOfItsOwn(t *testing.T) {
+	for _, event := range Events() {
+		if got := (meeting{event: event}).again(); got == (meeting{}).again() {
+			t.Errorf("%s: %q", event, got)
 		}
 	}
 }
