@@ -62,7 +62,7 @@ func nearError(entry string, names []string) string {
 	best := ""
 	for _, name := range names {
 		last := lastPart(name)
-		if strings.EqualFold(entry, name) || entry == last {
+		if clients.Means(entry, name) {
 			return ""
 		}
 		switch {

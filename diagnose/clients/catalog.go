@@ -29,6 +29,7 @@ type Client struct {
 	Retries  Retrying
 	Facts    map[Event]Fact
 	Errors   map[string][]string // an error's name -> what it also is; names as the application writes them
+	Aliases  map[string][]string // a name in Errors -> other names by which a retry list means the same
 	Settings Settings
 }
 

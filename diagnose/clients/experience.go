@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"perch.example/probes"
@@ -211,7 +210,11 @@ func (m meeting) seen() []string {
 	if wrapped {
 		return kindsOf(m.wrapper.errors(), m.wrapper.around(m.event))
 	}
-	return kindsOf(m.client.Errors, m.effect.Error)
+	names := kindsOf(m.client.Errors, m.effect.Error)
+	for _, name := range slices.Clone(names) {
+		names = append(names, m.client.Aliases[name]...)
+	}
+	return names
 }
 
 func (m meeting) seenAnswer(wrapped bool) []string {
@@ -234,7 +237,7 @@ func kindsOf(parents map[string][]string, name string) []string {
 	names := []string{name}
 	for i := 0; i < len(names); i++ {
 		for _, parent := range parents[names[i]] {
-			if !listed(names, parent) {
+			if !slices.Contains(names, parent) {
 				names = append(names, parent)
 			}
 		}
@@ -242,19 +245,9 @@ func kindsOf(parents map[string][]string, name string) []string {
 	return names
 }
 
-// listed reports whether list names name, whole or by its last part, as
-// applications import classes.
+// listed reports whether an entry of the list means name.
 func listed(list []string, name string) bool {
-	for _, entry := range list {
-		if strings.EqualFold(entry, name) || entry == lastPart(name) {
-			return true
-		}
-	}
-	return false
-}
-
-func lastPart(name string) string {
-	return name[strings.LastIndexAny(name, ".$")+1:]
+	return slices.ContainsFunc(list, func(entry string) bool { return Means(entry, name) })
 }
 
 // repeats reports whether the client itself sends the method again, where it

@@ -94,6 +94,7 @@ type (
 		Facts       map[Event]factDoc     `yaml:"facts"`
 		Hierarchies []string              `yaml:"hierarchies"`
 		Errors      map[string][]string   `yaml:"errors"`
+		Aliases     map[string][]string   `yaml:"aliases"`
 		Settings    settingsDoc           `yaml:"settings"`
 	}
 	idleDoc struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"perch.example/probes"
 )
@@ -19,6 +20,7 @@ func Names(decl probes.Client) []string {
 	}
 	found := map[string]bool{}
 	addErrors(found, client.Errors)
+	addErrors(found, client.Aliases)
 	w := lookupWrapper(decl.WrappedBy)
 	if w != nil {
 		addErrors(found, w.errors())
@@ -43,6 +45,20 @@ func Hierarchy(decl probes.Client) map[string][]string {
 		maps.Copy(all, w.errors())
 	}
 	return all
+}
+
+// Means reports whether an entry of a retry list means the error of that name:
+// whole, or by its class alone, as applications import classes. A class inside
+// another is known with it, as in a class file or in source, and without it; a
+// pointer of Go's with its star and without.
+func Means(entry, name string) bool {
+	class := name[strings.LastIndexByte(name, '.')+1:]
+	return strings.EqualFold(entry, name) || strings.EqualFold(entry, strings.TrimPrefix(name, "*")) ||
+		entry == class || entry == strings.ReplaceAll(class, "$", ".") || entry == lastPart(name)
+}
+
+func lastPart(name string) string {
+	return name[strings.LastIndexAny(name, ".$")+1:]
 }
 
 func addErrors(found map[string]bool, errors map[string][]string) {

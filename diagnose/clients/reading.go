@@ -34,6 +34,7 @@ func (r *reading) client(d clientDoc) Client {
 		},
 		Facts:    map[Event]Fact{},
 		Errors:   r.errors(d.Kind, d.Hierarchies, d.Errors),
+		Aliases:  d.Aliases,
 		Settings: Settings(d.Settings),
 	}
 	if d.Idle.Margin != "" {
