@@ -21,7 +21,7 @@ func Idle(w io.Writer, run probes.Run, s Style) error {
 			p.measurement(v)
 		}
 	}
-	p.clients(run.Clients)
+	p.clients(run)
 	for _, t := range all {
 		for _, f := range findings(t) {
 			p.finding(f)

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"perch.example/probes"
@@ -34,7 +36,8 @@ func clientGroups() []clientGroup {
 
 // clients tells what each client would meet on this path, those that harm the
 // application first. Those that meet nothing share a row.
-func (p *page) clients(clients []probes.ClientOutcome) {
+func (p *page) clients(run probes.Run) {
+	clients := run.Clients
 	if len(clients) == 0 {
 		return
 	}
@@ -58,21 +61,47 @@ func (p *page) clients(clients []probes.ClientOutcome) {
 				p.hang([]span{plain(margin)}, span{g.ink, g.title})
 				titled = true
 			}
-			p.client(c, kind)
+			p.client(c, kind, noneSafe(run))
 		}
 		left = others
 	}
 	p.unharmed(clients)
 	if kind > 0 {
-		p.hang([]span{plain(margin)}, span{inkFaint, "Danger band: idle ages at which the client would use a connection that is closed already. " +
-			"Safe: its own setting that ends the band, from what was measured less a margin for round trip and ticks."})
+		p.hang([]span{plain(margin)}, span{inkFaint, bandsExplained(run)})
 	}
 	p.gap()
 }
 
+// bandsExplained says what the words beside the clients mean on this path. An
+// end that nobody saw came somewhere between what worked and what did not: only
+// what worked is safe.
+func bandsExplained(run probes.Run) string {
+	const band = "Danger band: idle ages at which the client would use a connection that is closed already. "
+	for _, i := range run.Idle {
+		switch {
+		case i.How == "" || i.Measured > 0:
+		case i.Survived >= i.Died:
+			return fmt.Sprintf("%sNo end was seen, and what worked and what did not contradict each other: %s worked, %s did not. No setting can be told from that.", band, age(i.Survived), age(i.Died))
+		case i.Survived > 0:
+			return fmt.Sprintf("%sNo end was seen: one came between %s, which worked, and %s. Safe: its own setting that stays below what worked.", band, age(i.Survived), age(i.Died))
+		default:
+			return fmt.Sprintf("%sNo end was seen, and nothing worked: one came before %s. A shorter --max would tell what is safe.", band, age(i.Died))
+		}
+	}
+	return band + "Safe: its own setting that ends the band, from what was measured less a margin for round trip and ticks."
+}
+
+// noneSafe reports whether no idle age is known to be safe: no end was seen, and
+// no hold worked.
+func noneSafe(run probes.Run) bool {
+	return slices.ContainsFunc(run.Idle, func(i probes.IdleResult) bool {
+		return i.How != "" && i.Measured == 0 && (i.Survived == 0 || i.Survived >= i.Died)
+	})
+}
+
 // client is one client with its band, what it does inside it, and what would
 // keep it out.
-func (p *page) client(c probes.ClientOutcome, kind int) {
+func (p *page) client(c probes.ClientOutcome, kind int, noneSafe bool) {
 	const indent, label = "    ", 6
 	p.hang([]span{plain(indent), plain(c.Kind).padded(kind + 2)}, span{inkWarn, "danger band " + bandWords(c.Band)})
 	say := func(name string, text span) {
@@ -87,6 +116,10 @@ func (p *page) client(c probes.ClientOutcome, kind int) {
 		say("POST", plain(post))
 	case post != "": // the title tells of the GET
 		say("POST", plain(post))
+	}
+	if c.Safe == "" && noneSafe {
+		say("safe", span{inkFaint, "not known: no hold is known to be safe"})
+		return
 	}
 	if c.Safe == "" {
 		say("safe", span{inkFaint, "none of its own settings ends the band"})

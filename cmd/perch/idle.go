@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,10 +95,19 @@ func measureIdle(ctx context.Context, p *pass) error {
 // commonClients says what each client of the catalog would meet on the path
 // that was measured, with a GET and with a POST; nil: nothing was.
 func commonClients(run probes.Run, path clients.Path) []probes.ClientOutcome {
-	if len(run.Idle) == 0 || run.Idle[0].How == "" {
+	if len(run.Idle) == 0 || run.Idle[0].How == "" || notOfIdleness(run.Outcomes) {
 		return nil
 	}
-	reason := reasonOf(run.Idle[0].How)
+	found := run.Idle[0]
+	reason := reasonOf(found.How)
+	if found.Measured == 0 {
+		path.Unseen = true
+		if found.Survived < found.Died {
+			path.Survived = found.Survived
+		}
+		reason = metBy(run.Outcomes, reason)
+	}
+	path.End = reason
 	var out []probes.ClientOutcome
 	for _, c := range clients.Common() {
 		o := probes.ClientOutcome{Kind: c.Kind, Band: clients.BandOn(c, path), Safe: clients.SafeSetting(c, path)}
@@ -116,6 +126,33 @@ func commonClients(run probes.Run, path clients.Path) []probes.ClientOutcome {
 		out = append(out, o)
 	}
 	return out
+}
+
+// notOfIdleness reports whether connections ended for something else than idle
+// age: then no idle limit of a client is safe, and none is in danger.
+func notOfIdleness(outcomes []probes.Outcome) bool {
+	ended := false
+	for _, o := range outcomes {
+		if o.Diagnosis != "" && o.Diagnosis != probes.DiagnosisUndeclaredClose {
+			return false
+		}
+		ended = ended || o.Diagnosis != ""
+	}
+	return ended
+}
+
+// metBy is what the reuse of the shortest hold met that did not work: of an end
+// that nobody saw while it was idle, no client sees more. An answer, or what no
+// client is known to meet, is told as usual.
+func metBy(outcomes []probes.Outcome, usual probes.Reason) probes.Reason {
+	reason, shortest := usual, time.Duration(0)
+	seen := []probes.Reason{probes.ReasonCrossedClose, probes.ReasonEOF, probes.ReasonReset, probes.ReasonBlackhole, probes.ReasonNoResponse}
+	for _, o := range outcomes {
+		if slices.Contains(seen, o.Reason) && (shortest == 0 || o.Hold < shortest) {
+			reason, shortest = o.Reason, o.Hold
+		}
+	}
+	return reason
 }
 
 func clientResult(r clients.Result) probes.ClientResult {

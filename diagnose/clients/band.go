@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"net/http"
 	"time"
 
 	"perch.example/probes"
@@ -13,14 +14,21 @@ type Path struct {
 	Advertised time.Duration // Keep-Alive: timeout=N; 0: none
 	Silent     bool          // nothing is sent when it ends: looking cannot see it
 	Spread     time.Duration // from the earliest end seen to the latest: servers that look at a tick
+	End        probes.Reason // what a request on an ended one meets; empty: a close that everyone sees who looks
+	Unseen     bool          // no end was seen, only that one had come by Timeout: somewhere after Survived
+	Survived   time.Duration // with Unseen: the longest idle age below Timeout that worked; 0: none did
 }
 
 // Safe is the longest idle time that is safe on the path: its timeout less 10%,
 // at least 100 ms and two round trips, and the spread of the ends; never less
-// than half of it. Rounded down to what people write. 0: no timeout is known.
+// than half of it. Of an end that was not seen only what worked is safe.
+// Rounded down to what people write. 0: no timeout is known, or nothing worked.
 func (p Path) Safe() time.Duration {
 	margin := max(p.Timeout/10, 100*time.Millisecond, 2*p.Margin) + p.Spread
 	safe := max(p.Timeout-margin, p.Timeout/2)
+	if p.Unseen {
+		safe = min(safe, p.Survived)
+	}
 	step := 10 * time.Millisecond
 	switch {
 	case safe >= 10*time.Second:
@@ -38,8 +46,17 @@ func Band(decl probes.Client, measured, rtt time.Duration) *probes.Band {
 	return BandOn(decl, Path{Timeout: measured, Margin: rtt})
 }
 
+// begins is the idle age from which a connection may have ended.
+func (p Path) begins() time.Duration {
+	if p.Unseen {
+		return min(p.Survived, p.Timeout)
+	}
+	return max(0, p.Timeout-p.Margin)
+}
+
 // BandOn is Band with all that is known of the path. A silent end is not seen
-// by looking; TCP keep-alive more often than the timeout prevents it.
+// by looking; TCP keep-alive more often than the timeout prevents it. Nor is one
+// that comes when the request does; and some ends only some clients notice.
 func BandOn(decl probes.Client, path Path) *probes.Band {
 	client, ok := Lookup(decl.Kind)
 	if !ok || path.Timeout <= 0 {
@@ -48,15 +65,36 @@ func BandOn(decl probes.Client, path Path) *probes.Band {
 	if path.Silent && decl.TCPKeepAlive > 0 && decl.TCPKeepAlive < path.Timeout {
 		return nil
 	}
-	band := probes.Band{From: max(0, path.Timeout-path.Margin), Open: true}
+	band := probes.Band{From: path.begins(), Open: true}
 	band = endAt(band, client.Idle.latest(client.MaxIdle(decl, path.Advertised)))
 	if !path.Silent {
-		band = endAt(band, client.ValidateAfter(decl))
+		band = endAt(band, client.notices(decl, path.End))
 	}
 	if !band.Open && band.To <= band.From {
 		return nil
 	}
 	return &band
+}
+
+// notices is the idle age from which the client notices that end before it sends
+// anything, whatever the method: when it looks, unless looking shows it nothing,
+// or always where it need not look.
+func (c Client) notices(decl probes.Client, end probes.Reason) probes.Limit {
+	looks := c.ValidateAfter(decl)
+	if end == "" {
+		return looks
+	}
+	decl.MaxIdle = none() // to drop it is another matter
+	at := func(idle time.Duration) bool {
+		return meet(decl, end, http.MethodGet, idle).result == Noticed && meet(decl, end, http.MethodPost, idle).result == Noticed
+	}
+	switch {
+	case at(0):
+		return always()
+	case looks.Mode == probes.LimitAfter && at(looks.After):
+		return looks
+	}
+	return none()
 }
 
 // Holds reports whether an idle age lies in the band.
