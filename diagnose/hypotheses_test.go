@@ -67,7 +67,7 @@ func aboutPool() []hypothesisCase {
 		{"silence in the band", withClient(one(blackhole())), "stale_pool", "in", "it ended at 30 s idle, and Apache HttpClient 4.5 still uses what is idle for 29.999 s and longer"},
 		{"instant close", one(rungAt(0, 30*s, "idle_fin").closed(20*time.Millisecond, "fin")), "stale_pool", "out", "it was closed 20 ms after its answer: too soon for an idle timeout"},
 		{"outlived", idleInput(time.Minute, rungAt(0, 30*s, "idle_fin").closed(20*s, "fin"), rungAt(5*s, 59*s, "ok")), "stale_pool", "out", "it ended at 20 s idle, and another connection worked after 59 s"},
-		{"answered on reuse only", one(limited("unavailable", 503)), "stale_pool", "out", "the connection was alive: it answered 503 in 0.2 ms"},
+		{"answered on reuse only", one(limited("unavailable", 503)), "stale_pool", "out", "the connection was alive after 30 s idle: it answered 503 in 0.2 ms"},
 		{"mass close", massClose(), "stale_pool", "out", "connections of different idle ages were closed within 1 s of each other"},
 		{"fresh only", answeredWith("status", 404), "stale_pool", "out", "a fresh connection, 0 s idle, answered 404 in 142 ms"},
 		{"answered otherwise", one(limited("rate_limited", 429)), "stale_pool", "out", "the connection was alive after 30 s idle: it answered 429 in 0.2 ms"},

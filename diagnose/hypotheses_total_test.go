@@ -21,11 +21,11 @@ func ruledTable() map[probes.Reason]struct{ held, fresh string } {
 		"skipped":  {"open open open open open open", "open open open open open open"},
 		"internal": {"open open open open open open", "open open open open open open"},
 
-		"dns":             {"", "in open out out out open"},
+		"dns":             {"", "open open out out out open"},
 		"refused":         {"", "in open out out out open"},
 		"connect_timeout": {"", "in open out out out open"},
-		"connect_failed":  {"", "in open out out out open"},
-		"proxy":           {"", "in open out out out open"},
+		"connect_failed":  {"", "open open out out out open"},
+		"proxy":           {"", "open open out out out open"},
 		"certificate":     {"", "open open out out out open"},
 		"tls":             {"", "in open out out out open"},
 
@@ -49,7 +49,7 @@ func ruledTable() map[probes.Reason]struct{ held, fresh string } {
 		"bad_response":       {"out out out in out open", "in out out out out open"},
 		"too_large":          {"out out out out out open", "out out out out out open"},
 
-		"proxy_upstream_reset": {"out open out in out open", "open open out out out open"},
+		"proxy_upstream_reset": {"out open out out out open", "open open out out out open"},
 		"rate_limited":         {"out out out out in open", "out out out out in open"},
 		"unavailable":          {"out out out out out open", "in out out out out open"},
 		"unauthorized":         {"out out out out out out", "out out out out out out"},

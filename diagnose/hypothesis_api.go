@@ -34,6 +34,8 @@ func (j *judgement) freshFailed() (probes.Ruling, string) {
 		return probes.RuledOpen, "nothing was asked of it: this pod had no more " + exhausted(*a)
 	case j.facts.Delayed:
 		return probes.RuledOpen, fmt.Sprintf("a fresh connection failed after %s, while perch itself was delayed by %s", human(a.Elapsed), human(j.delay()))
+	case neverAsked(a.Reason) && (j.again == nil || neverAsked(j.again.Reason)):
+		return probes.RuledOpen, fmt.Sprintf("nothing was asked of it: %s, after %s", Meaning(a.Reason), human(a.Elapsed))
 	case a.Reason == probes.ReasonCertificate:
 		// Something stands there and speaks TLS; that it is the API is not proven.
 		return probes.RuledOpen, fmt.Sprintf("a certificate came after %s and could not be verified: no request was sent", human(a.Elapsed))
@@ -46,6 +48,12 @@ func (j *judgement) freshFailed() (probes.Ruling, string) {
 	}
 	return probes.RuledIn, fmt.Sprintf("two fresh connections failed, after %s and %s: %s, then %s",
 		human(a.Elapsed), human(j.again.Elapsed), Meaning(a.Reason), Meaning(j.again.Reason))
+}
+
+// neverAsked reports whether no packet can have gone to the API: its name was
+// not known, this system or a forward proxy did not connect.
+func neverAsked(r probes.Reason) bool {
+	return r == probes.ReasonDNS || r == probes.ReasonConnectFailed || r == probes.ReasonProxy
 }
 
 // answeredItself reports whether the API gave a whole answer that only means

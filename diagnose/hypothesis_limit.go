@@ -31,7 +31,7 @@ func (j *judgement) rateLimit() (probes.Ruling, string) {
 		none = fmt.Sprintf("no 429 in %d answers; ", answers)
 	}
 	if j.l.in.Budget.LimitPerSecond <= 0 {
-		return probes.RuledOpen, fmt.Sprintf("no 429 in %d answers; the share in use is not known", answers)
+		return probes.RuledOpen, none + j.share()
 	}
 	return probes.RuledOut, none + j.share()
 }

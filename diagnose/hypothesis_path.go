@@ -32,6 +32,8 @@ func (j *judgement) pathBlocks() (probes.Ruling, string) {
 		return probes.RuledOpen, fmt.Sprintf("%s: the answer %d may be its own", j.beforePeer(), a.Status)
 	case j.rung.obs.Path.TCPEnds == probes.TCPEndsBeforePeer:
 		return probes.RuledOpen, j.beforePeer() + ": its acknowledgements, FINs and RSTs are not the API's own"
+	case j.facts.Delayed && (a.Reason == probes.ReasonConnectTimeout || a.Reason == probes.ReasonBlackhole):
+		return probes.RuledOpen, fmt.Sprintf("nothing was seen to come back within %s, and perch itself was delayed by %s", human(a.Elapsed), human(j.delay()))
 	case j.opening():
 		return j.pathOfOpening()
 	case a.Reason == probes.ReasonBlackhole:
@@ -39,7 +41,7 @@ func (j *judgement) pathBlocks() (probes.Ruling, string) {
 	case a.Reason == probes.ReasonProxyUpstreamReset:
 		return probes.RuledOpen, "a proxy on the way " + answer(*a) + ": the path behind it was not seen"
 	case a.ResponseBytes > 0 && partly(a.Reason):
-		return probes.RuledOut, fmt.Sprintf("%d bytes of an answer came through in %s", a.ResponseBytes, human(a.Elapsed))
+		return probes.RuledOut, fmt.Sprintf("%s of an answer came through in %s", bytesOf(a.ResponseBytes), human(a.Elapsed))
 	case a.Status > 0 && a.Reason != probes.ReasonIdleBytes, j.answeredItself(), a.Reason == probes.ReasonUnavailable:
 		return probes.RuledOut, "the peer " + answer(*a)
 	}

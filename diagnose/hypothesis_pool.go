@@ -15,6 +15,8 @@ func (j *judgement) stalePool() (probes.Ruling, string) {
 	switch {
 	case !j.reused():
 		return j.noPool()
+	case aboutAnswers(j.at.Reason):
+		return probes.RuledOut, fmt.Sprintf("the connection was alive after %s idle: it %s", human(j.rung.reuseAge()), answer(*j.at))
 	case !answered(j.rung.control) && !j.answeredItself():
 		return probes.RuledOpen, fmt.Sprintf("it failed after %s idle, and no fresh connection was tried: a dead connection and a dead service look the same", human(j.rung.reuseAge()))
 	case j.facts.Delayed:
@@ -48,10 +50,32 @@ func (j *judgement) noPool() (probes.Ruling, string) {
 		return probes.RuledOut, "it " + answer(*a) + " and ended its connection: a pool keeps none"
 	case answered(a):
 		return probes.RuledOut, "a fresh connection, 0 s idle, " + answer(*a)
+	case a.Connection == probes.ConnectionControl && j.diedBeside():
+		return probes.RuledOpen, fmt.Sprintf("it ended at %s idle, and a fresh connection %s%s: two things went wrong", human(j.rung.age()), j.sinceReuse(), answer(*a))
 	case a.Connection == probes.ConnectionControl:
 		return probes.RuledOut, fmt.Sprintf("a fresh connection %sfailed too, after %s: %s", j.sinceReuse(), human(a.Elapsed), Meaning(a.Reason))
 	}
 	return probes.RuledOut, "a fresh connection, 0 s idle, " + freshly(*a)
+}
+
+// diedBeside reports whether the held connection was dead while the API
+// answered the control, though not as expected: that answer is a fault of its
+// own, and no word for the held connection.
+func (j *judgement) diedBeside() bool {
+	r := j.rung.reuse
+	heard := j.answeredItself() || j.at.Reason == probes.ReasonProxyUpstreamReset
+	return r != nil && heard && !answered(r) && slices.Contains(unanswered(), r.Reason) && !aboutAnswers(r.Reason)
+}
+
+// aboutAnswers reports whether a reason says that the connection carried a
+// whole answer.
+func aboutAnswers(r probes.Reason) bool {
+	switch r {
+	case probes.ReasonProxyUpstreamReset, probes.ReasonUnavailable, probes.ReasonStatus, probes.ReasonExpectation:
+		return true
+	default:
+		return false
+	}
 }
 
 // sinceReuse words how long after the reuse its control started.
@@ -74,10 +98,8 @@ func (j *judgement) notIdleness() string {
 		return ""
 	case j.facts.Instant:
 		return "it was closed " + human(j.rung.age()) + " after its answer: too soon for an idle timeout"
-	case j.facts.Age == AgeEarly && j.facts.Early == EarlyOutlived:
-		return fmt.Sprintf("it ended at %s idle, and another connection worked after %s", human(j.rung.age()), human(j.l.idle.Survived))
 	}
-	return "the connection was alive: it " + answer(*j.at)
+	return fmt.Sprintf("it ended at %s idle, and another connection worked after %s", human(j.rung.age()), human(j.l.idle.Survived))
 }
 
 // bandText words a danger band.

@@ -47,21 +47,31 @@ func (l *ladder) result() probes.IdleResult {
 }
 
 // idleEnds are the idle ages of the closes that follow idle age, ascending. A
-// search that saw no others takes those at one moment, and those that another
+// close right after the answer follows that, and counts where there is no other.
+// A search that saw no others takes those at one moment, and those that another
 // rung outlived: servers that sweep once a second close what started together
 // together, and let one connection live up to a second longer than another.
 func (l *ladder) idleEnds() []time.Duration {
-	var ages, swept []time.Duration
+	var ages, swept, instant []time.Duration
+	unseen := false // whether one ended that was not seen to close
 	for i, r := range l.rungs {
 		switch {
-		case r.obs.Close == nil || !r.ended():
+		case !r.ended():
+		case r.obs.Close == nil:
+			unseen = true
 		case l.outlived(i) || l.massClosed(i):
 			swept = append(swept, r.obs.Close.Age)
+		case r.instant():
+			instant = append(instant, r.obs.Close.Age)
 		default:
 			ages = append(ages, r.obs.Close.Age)
 		}
 	}
-	if len(ages) == 0 && l.in.Spec.Search {
+	switch {
+	case len(ages) > 0:
+	case len(instant) > 0 && !unseen:
+		ages = instant
+	case l.in.Spec.Search:
 		ages = swept
 	}
 	slices.Sort(ages)

@@ -109,7 +109,7 @@ func (j *judgement) endText() string {
 	}
 	met := "with nothing answered"
 	if j.at.ResponseBytes > 0 {
-		met = fmt.Sprintf("after %d bytes", j.at.ResponseBytes)
+		met = "after " + bytesOf(j.at.ResponseBytes)
 	}
 	if moment := j.moment(); moment != "" {
 		met += ": " + moment

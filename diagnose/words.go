@@ -40,6 +40,14 @@ func trim(v float64, decimals int) string {
 	return s
 }
 
+// bytesOf counts bytes: "1 byte", "17 bytes".
+func bytesOf(n int64) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return strconv.FormatInt(n, 10) + " bytes"
+}
+
 // answer words an answer: "answered 200 in 142 ms".
 func answer(a probes.Attempt) string {
 	if a.Status == 0 {

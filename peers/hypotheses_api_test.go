@@ -53,7 +53,7 @@ func downScenarios() []scenario {
 			p.url, p.probe = "http://api.invalid", fresh
 		}, []wanted{{
 			reason: "dns", verdict: "fail", diagnosis: "unreachable", ends: "unknown", closedBy: "-",
-			ruled: "in open out out out open",
+			ruled: "open open out out out open",
 		}}},
 		{"nothing listens, and the retry list lacks that", func(t *testing.T, p *subject) {
 			serve(t, p, "refused", lab.Options{})
