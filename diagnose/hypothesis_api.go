@@ -50,8 +50,9 @@ func (j *judgement) freshFailed() (probes.Ruling, string) {
 		human(a.Elapsed), human(j.again.Elapsed), Meaning(a.Reason), Meaning(j.again.Reason))
 }
 
-// neverAsked reports whether no packet can have gone to the API: its name was
-// not known, this system or a forward proxy did not connect.
+// neverAsked reports whether the API's own host need not have been reached: its
+// name was not known, the connect met an error of this system or on the way, a
+// forward proxy did not connect.
 func neverAsked(r probes.Reason) bool {
 	return r == probes.ReasonDNS || r == probes.ReasonConnectFailed || r == probes.ReasonProxy
 }

@@ -216,7 +216,7 @@ func (j *judgement) pathOfOpening() (probes.Ruling, string) {
 	case probes.ReasonCertificate:
 		return probes.RuledOpen, "a certificate came back after " + took + ", so packets pass; whose it is could not be verified"
 	default:
-		return probes.RuledOpen, "the connect failed after " + took + " with an error of this system, not for want of an answer"
+		return probes.RuledOpen, "the connect failed after " + took + " with an error, of this system or from the way, not for want of an answer"
 	}
 }
 

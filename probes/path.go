@@ -140,10 +140,12 @@ func (p *Path) stands(what, by string) {
 // roundTrips returns the smallest TCP round trip of the attempts over TLS, and
 // the quickest that the TLS peer was heard: after the ClientHello, or, when it
 // was busy then, after a request, for an answer comes from it as well. Attempts
-// of which only one is known are left out: another address may be nearer.
+// of which only one is known are left out: another address may be nearer. So are
+// handshakes that failed: what came back then, an alert or no TLS at all, may be
+// of whoever stands in between.
 func roundTrips(attempts []Attempt) (rtt, heard time.Duration) {
 	for _, a := range attempts {
-		if a.MinRTT <= 0 || a.Hello <= 0 {
+		if a.MinRTT <= 0 || a.Hello <= 0 || a.Reason == ReasonTLS {
 			continue
 		}
 		quickest := a.Hello

@@ -16,6 +16,8 @@ func TestSettlePaths(t *testing.T) {
 		a.Remote, a.Via = to, headers
 		return Observation{Attempts: []Attempt{a}, Path: pathOf(ViaNone, "", []Attempt{a})}
 	}
+	alert := seen(here, ms)
+	alert.Attempts[0].Reason = ReasonTLS
 	declared := seen(here, 8*ms)
 	declared.Path = pathOf(ViaProxy, "", declared.Attempts)
 	for _, tt := range []struct {
@@ -27,6 +29,7 @@ func TestSettlePaths(t *testing.T) {
 		{"alone", []Observation{seen(here, 8*ms)}, TCPEndsBeforePeer, "proxy (by its round trip: TCP 0.1 ms, TLS hello 8.0 ms)"},
 		{"slow every time", []Observation{seen(here, 8*ms), seen(here, 9*ms)}, TCPEndsBeforePeer, "proxy (by its round trip: TCP 0.1 ms, TLS hello 8.0 ms)"},
 		{"quick once", []Observation{seen(here, 8*ms), seen(here, 9*ms), seen(here, ms)}, TCPEndsPeer, ""},
+		{"quick to refuse TLS", []Observation{seen(here, 8*ms), alert}, TCPEndsBeforePeer, "proxy (by its round trip: TCP 0.1 ms, TLS hello 8.0 ms)"},
 		{"quick elsewhere", []Observation{seen(here, 8*ms), seen(there, ms)}, TCPEndsBeforePeer, "proxy (by its round trip: TCP 0.1 ms, TLS hello 8.0 ms)"},
 		{"quick once, and a name in the headers", []Observation{seen(here, 8*ms, "envoy"), seen(here, ms)}, TCPEndsBeforePeer, "envoy (by the answer's headers)"},
 		{"declared", []Observation{declared, seen(here, ms)}, TCPEndsBeforePeer, "proxy (declared)"},

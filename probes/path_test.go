@@ -64,6 +64,9 @@ func TestWhereTCPEnds(t *testing.T) {
 		{"slow to answer as well", ViaNone, "", []Attempt{answered(split, 200*ms)}, TCPEndsBeforePeer, "proxy (by its round trip: TCP 0.1 ms, TLS hello 6.2 ms)"},
 		{"a pushed answer is none to us", ViaNone, "", []Attempt{{Reason: ReasonIdleBytes, MinRTT: 100 * time.Microsecond, Hello: 9 * ms, Phases: Phases{Wait: ms}}},
 			TCPEndsBeforePeer, "proxy (by its round trip: TCP 0.1 ms, TLS hello 9.0 ms)"},
+		{"an alert of whoever stands before a dead peer", ViaNone, "", []Attempt{{Reason: ReasonTLS, MinRTT: 100 * time.Microsecond, Hello: ms}}, TCPEndsUnknown, ""},
+		{"such an alert beside a handshake", ViaNone, "", []Attempt{split, {Reason: ReasonTLS, MinRTT: 100 * time.Microsecond, Hello: ms}},
+			TCPEndsBeforePeer, "proxy (by its round trip: TCP 0.1 ms, TLS hello 6.2 ms)"},
 		{"a nearer address without a hello", ViaNone, "", []Attempt{{Reason: ReasonTLS, MinRTT: ms}, far}, TCPEndsPeer, ""},
 	}
 	for _, tt := range tests {
