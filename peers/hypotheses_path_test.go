@@ -80,7 +80,7 @@ func closingRelays() []scenario {
 
 // deadRelays acknowledge what they cannot deliver.
 func deadRelays() []scenario {
-	forgets := func() *relay { return &relay{delay: far, diesIdle: 300 * time.Millisecond} }
+	forgets := func() *relay { return &relay{delay: far, diesIdle: 500 * time.Millisecond} }
 	stalled := wanted{
 		reason: "no_response", verdict: "fail", diagnosis: "stalled", ends: "before_peer", closedBy: "-",
 		ruled:    "out open out in out open",
@@ -98,15 +98,15 @@ func deadRelays() []scenario {
 	return []scenario{
 		{"dead far side, undeclared, over TLS", func(t *testing.T, p *subject) {
 			behind(t, p, "healthy", lab.Options{TLS: true}, forgets())
-			p.probe = held("800ms")
+			p.probe = held("1200ms")
 		}, []wanted{stalled}},
 		{"dead far side, declared, plain", func(t *testing.T, p *subject) {
 			behind(t, p, "healthy", lab.Options{}, forgets())
-			p.via, p.probe = "proxy", held("800ms")
+			p.via, p.probe = "proxy", held("1200ms")
 		}, []wanted{stalled}},
 		{"dead far side, undeclared, plain", func(t *testing.T, p *subject) {
 			behind(t, p, "healthy", lab.Options{}, forgets())
-			p.probe = held("800ms")
+			p.probe = held("1200ms")
 		}, []wanted{unknown}},
 		{"nobody behind it, declared, plain", func(t *testing.T, p *subject) {
 			p.url, p.via, p.probe = "http://"+startRelay(t, &relay{}).host(), "proxy", fresh

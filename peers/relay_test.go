@@ -17,7 +17,7 @@ type relay struct {
 	ln       *net.TCPListener
 	to       string        // the far side; empty: it is dead, and nobody is called
 	delay    time.Duration // each way, of bytes and of the end alike
-	diesIdle time.Duration // the far side is dead once a connection was idle for so long; 0: never
+	diesIdle time.Duration // the far side of a connection that it answered on is dead once that was idle for so long; 0: never
 	running  sync.WaitGroup
 
 	mu    sync.Mutex
@@ -79,15 +79,20 @@ func (r *relay) serve(near *net.TCPConn) {
 	far := conn.(*net.TCPConn)
 	r.keep(far)
 	defer func() { _ = far.Close() }()
-	var last atomic.Int64 // when anything was carried
-	last.Store(time.Now().UnixNano())
+	var last atomic.Int64 // when anything was carried; 0: no answer yet
 	dead := func() bool {
-		return r.diesIdle > 0 && time.Since(time.Unix(0, last.Load())) > r.diesIdle
+		at := last.Load()
+		return r.diesIdle > 0 && at > 0 && time.Since(time.Unix(0, at)) > r.diesIdle
 	}
 	var both sync.WaitGroup
-	for _, way := range [][2]*net.TCPConn{{near, far}, {far, near}} {
-		both.Go(func() { r.carry(way[0], way[1], dead, &last) })
-	}
+	both.Go(func() {
+		r.carry(near, far, dead, func() {
+			if last.Load() > 0 {
+				last.Store(time.Now().UnixNano())
+			}
+		})
+	})
+	both.Go(func() { r.carry(far, near, dead, func() { last.Store(time.Now().UnixNano()) }) })
 	both.Wait()
 }
 
@@ -98,8 +103,9 @@ type chunk struct {
 }
 
 // carry moves what comes, delay later, and the end after it. What a dead far
-// side would have to take, or would have sent, is read and goes nowhere.
-func (r *relay) carry(from, to *net.TCPConn, dead func() bool, last *atomic.Int64) {
+// side would have to take, or would have sent, is read and goes nowhere; note is
+// told of the rest.
+func (r *relay) carry(from, to *net.TCPConn, dead func() bool, note func()) {
 	line := make(chan chunk, 1024)
 	var writer sync.WaitGroup
 	writer.Go(func() {
@@ -117,7 +123,7 @@ func (r *relay) carry(from, to *net.TCPConn, dead func() bool, last *atomic.Int6
 		n, err := from.Read(buffer)
 		buried = buried || dead()
 		if n > 0 && !buried {
-			last.Store(time.Now().UnixNano())
+			note()
 			line <- chunk{append([]byte(nil), buffer[:n]...), time.Now().Add(r.delay)}
 		}
 		if err == nil {
