@@ -16,7 +16,7 @@ func auditNotes(decl probes.Client, a probes.Audit) []string {
 	var notes []string
 	for _, note := range []string{
 		policyNote(decl, a), postNote(decl, a), layerNote(decl, a), ownRetriesNote(decl, a), looksNote(decl, a),
-		coveredTooNote(decl, a), blindNote(a), strangersNote(decl),
+		coveredTooNote(decl, a), oneStatusNote(decl), blindNote(a), strangersNote(decl),
 	} {
 		if note != "" {
 			notes = append(notes, note)
@@ -187,6 +187,30 @@ func coveredTooNote(decl probes.Client, a probes.Audit) string {
 		return ""
 	}
 	return strings.Join(said, "; ") + "."
+}
+
+// oneStatusNote is about an entry that covers 503 alone, where 502 and 504 are
+// the same reason.
+func oneStatusNote(decl probes.Client) string {
+	m := meet(decl, probes.ReasonUnavailable, http.MethodGet, 0)
+	if decl.Retry == nil || m.result != Failed || m.cover() == probes.CoverUncovered {
+		return ""
+	}
+	alone := func(entry string) bool {
+		w := lookupWrapper(decl.WrappedBy)
+		return entry == "503" || w != nil && Means(entry, w.statuses[503])
+	}
+	by, rest := m.by(), *decl.Retry
+	rest.Errors = slices.DeleteFunc(slices.Clone(rest.Errors), alone)
+	decl.Retry = &rest
+	if meet(decl, probes.ReasonUnavailable, http.MethodGet, 0).cover() != probes.CoverUncovered {
+		return "" // another entry covers every one
+	}
+	left := slices.DeleteFunc([]string{"502", "504"}, func(status string) bool { return listed(rest.Errors, status) })
+	if len(left) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s covers the status 503 alone: %s, which perch calls unavailable as well, would not be asked for again. %s covers every one.", by, sentence(left), m.entry())
 }
 
 // blindNote is about what no retry layer can see: it looks like an answer. What

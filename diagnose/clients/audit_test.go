@@ -279,3 +279,34 @@ func says(t *testing.T, what string, texts []string, parts ...string) {
 		}
 	}
 }
+
+// TestOneStatusIsNotEveryOne: 502 and 504 are the same reason as 503, and an
+// entry for 503 does not cover them.
+func TestOneStatusIsNotEveryOne(t *testing.T) {
+	requests := func(errors ...string) probes.Client {
+		return probes.Client{Kind: "requests", Retry: &probes.RetryPolicy{Layer: "inside", Attempts: 2, Errors: errors}}
+	}
+	for _, tt := range []struct {
+		name string
+		decl probes.Client
+		want string
+	}{
+		{"one", requests("503"), "503 covers the status 503 alone: 502 and 504, which perch calls unavailable as well, would not be asked for again. 5xx covers every one."},
+		{"two", requests("503", "502"), "503 covers the status 503 alone: 504, which"},
+		{"each", requests("503", "502", "504"), ""},
+		{"their class", requests("5xx"), ""},
+		{"both", requests("5xx", "503"), ""},
+		{"both, the other way round", requests("503", "5xx"), ""},
+		{"one try", probes.Client{Kind: "requests", Retry: &probes.RetryPolicy{Layer: "inside", Attempts: 1, Errors: []string{"503"}}}, ""},
+		{"its class and all", spring("around", serverErr+"$ServiceUnavailable", "Exception"), ""},
+		{"none", requests(), ""},
+		{"a class of its own", spring("around", serverErr+"$ServiceUnavailable"), serverErr + "$ServiceUnavailable covers the status 503 alone: 502 and 504, which perch calls unavailable as well, would not be asked for again. " + serverErr + " covers every one."},
+		{"the class of all", spring("around", serverErr), ""},
+		{"the client does it", probes.Client{Kind: "apache-httpclient-5.2", Retry: &probes.RetryPolicy{Layer: "inside", Attempts: 2, Errors: []string{"503"}}}, ""},
+	} {
+		notes := strings.Join(Audit(tt.decl, AuditMethods()).Notes, "\n")
+		if got := strings.Contains(notes, "covers the status 503 alone"); got != (tt.want != "") || !strings.Contains(notes, tt.want) {
+			t.Errorf("%s: want %q in\n%s", tt.name, tt.want, notes)
+		}
+	}
+}

@@ -209,6 +209,11 @@ func TestSetting(t *testing.T) {
 		{"{go}", 900 * time.Millisecond, "900 * time.Millisecond"},
 		{"{go}", time.Minute, "60 * time.Second"},
 		{"", time.Minute, ""},
+		{"f({ms})", 999 * time.Microsecond, ""},
+		{"f({s})", 0, ""},
+		{"{go}", -time.Second, ""},
+		{"f({ms})", 1999 * time.Microsecond, "f(1)"},
+		{"f({whole})", 2 * time.Hour, "f(7200)"},
 	} {
 		if got := Setting(tt.template, tt.d); got != tt.want {
 			t.Errorf("%q with %s: %q, want %q", tt.template, tt.d, got, tt.want)

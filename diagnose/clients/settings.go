@@ -11,9 +11,10 @@ import (
 
 // Setting writes a setting's template with a duration, as the client's
 // language does. {whole} stands for whole seconds, rounded down: where that
-// would be none, the setting cannot express d and the answer is empty.
+// would be none, the setting cannot express d and the answer is empty. So it is
+// for less than a millisecond: many clients take 0 for "for ever".
 func Setting(template string, d time.Duration) string {
-	if d < time.Second && strings.Contains(template, "{whole}") {
+	if d < time.Millisecond || d < time.Second && strings.Contains(template, "{whole}") {
 		return ""
 	}
 	return strings.NewReplacer(
