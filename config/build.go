@@ -103,7 +103,7 @@ func (c *checker) client(t targetSettings) *probes.Client {
 		out.AutomaticRetries = probes.SwitchNone
 	}
 	if s.Retry != nil {
-		out.Retry = &probes.RetryPolicy{Layer: probes.RetryLayer(s.Retry.Layer), Attempts: s.Retry.Attempts, Errors: s.Retry.Errors}
+		out.Retry = &probes.RetryPolicy{Layer: probes.RetryLayer(s.Retry.Layer), Attempts: s.Retry.Attempts, Methods: s.Retry.Methods, Errors: s.Retry.Errors}
 		at = c.at(at, "retry")
 		c.doubtErrors(out, at)
 		c.needs(at, "layer", s.Retry.Layer != "", "want inside or around")

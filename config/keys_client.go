@@ -1,6 +1,9 @@
 package config
 
 import (
+	"fmt"
+	"net/http"
+	"slices"
 	"time"
 
 	"perch.example/diagnose/clients"
@@ -28,12 +31,33 @@ func client() value {
 		field{key: "retry", doc: "The application's own retry layer.", value: mappingOf(
 			field{key: "layer", doc: "inside: it sees the client's own errors; around: it sees the wrapped ones.", value: word("inside", "around")},
 			field{key: "attempts", doc: "All tries, the first included.", value: count(1, 100)},
+			field{key: "methods", doc: "The HTTP methods that it sends again; left out: every one.", value: listOf(sentAgain(), 1, len(httpMethods()))},
 			field{key: "errors", doc: "What it retries, as the application writes it: class names, codes, statuses.", value: listOf(retried(), 0, 200)},
-		)},
+		).withRules(methodsOnce)},
 	)
 }
 
 func asLimit(d time.Duration) any { return probes.Limit{Mode: probes.LimitAfter, After: d} }
+
+// httpMethods are those that an application calls an API with.
+func httpMethods() []string {
+	return []string{
+		http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete, http.MethodPost, http.MethodPatch,
+	}
+}
+
+// sentAgain is one method. Methods are case-sensitive: get is another one.
+func sentAgain() value { return word(httpMethods()...) }
+
+// methodsOnce: a method twice is a slip of the pen for another one.
+func methodsOnce(c *checker, at place, m map[string]any) {
+	methods, _ := m["methods"].([]any)
+	for i, method := range methods {
+		if slices.Index(methods, method) < i {
+			c.wrong(c.at(at, fmt.Sprintf("methods[%d]", i)), fmt.Sprintf("%v is given twice", method), "keep one")
+		}
+	}
+}
 
 // retried is a class name, a code, or a status: YAML reads 503 as a number.
 func retried() value {

@@ -126,8 +126,11 @@ func TestLevels(t *testing.T) {
 	equal(t, "expectations", []bool{one.Expect.Expects(204), two.Expect.Expects(204)}, []bool{true, false})
 	equal(t, "severity", []string{one.Notice.Severity, two.Notice.Severity, first.Severity}, []string{"page", "", ""})
 	equal(t, "client", first.Client, &probes.Client{
-		Kind: "go-net-http", MaxIdle: probes.Limit{Mode: probes.LimitNone}, Retry: &probes.RetryPolicy{Layer: probes.LayerInside, Attempts: 2, Errors: []string{}},
+		Kind: "go-net-http", MaxIdle: probes.Limit{Mode: probes.LimitNone}, Retry: &probes.RetryPolicy{
+			Layer: probes.LayerInside, Attempts: 2, Methods: []string{"GET", "HEAD", "PUT", "DELETE"}, Errors: []string{},
+		},
 	})
+	equal(t, "methods that nobody declares", second.Client.Retry.Methods, nil)
 	equal(t, "client of the other target", second.Client.MaxIdle, probes.Limit{Mode: probes.LimitAfter, After: 90 * time.Second})
 	equal(t, "owners", []string{first.Owner, one.Notice.Owner, second.Owner, second.Probes[0].Notice.Owner}, []string{"platform", "platform", "", ""})
 	equal(t, "budgets", fmt.Sprintf("%.4f %.4f", first.Budget(), second.Budget()), "0.0833 2.5000")

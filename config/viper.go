@@ -73,6 +73,7 @@ type clientSettings struct {
 	Retry            *struct {
 		Layer    string   `mapstructure:"layer"`
 		Attempts int      `mapstructure:"attempts"`
+		Methods  []string `mapstructure:"methods"`
 		Errors   []string `mapstructure:"errors"`
 	} `mapstructure:"retry"`
 }

@@ -44,6 +44,7 @@ const (
 type RetryPolicy struct {
 	Layer    RetryLayer
 	Attempts int      // all tries, the first included
+	Methods  []string // HTTP methods that it sends again, in capitals; nil: every method
 	Errors   []string // class names, codes, or statuses such as 503 and 5xx, as the application writes them
 }
 

@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"net/http"
 	"slices"
 
 	"perch.example/probes"
@@ -44,8 +45,8 @@ func missedRows(decl probes.Client, methods []string) []probes.AuditRow {
 	return rows
 }
 
-// tryingAgain is the declaration with a policy that can send again at all, on
-// the layer on which the application stands if it declares none.
+// tryingAgain is the declaration with a policy that can send a GET again at
+// all, on the layer on which the application stands if it declares none.
 func tryingAgain(decl probes.Client) probes.Client {
 	if decl.Retry == nil {
 		decl.Retry = &probes.RetryPolicy{Layer: probes.LayerInside, Attempts: 2}
@@ -56,6 +57,9 @@ func tryingAgain(decl probes.Client) probes.Client {
 	}
 	policy := *decl.Retry
 	policy.Attempts = max(2, policy.Attempts)
+	if !policyRepeats(policy, http.MethodGet) {
+		policy.Methods = append([]string{http.MethodGet}, policy.Methods...)
+	}
 	decl.Retry = &policy
 	return decl
 }
