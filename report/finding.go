@@ -14,15 +14,24 @@ type finding struct {
 	outcomes []*probes.Outcome
 }
 
-// lead is the outcome that the finding is told by: the first of the worst.
+// lead is the outcome that the finding is told by: the first of the worst. Of
+// rungs that differ in nothing else it is the one that closed earliest, so that
+// the report speaks of one close: the smallest, which the advice follows.
 func (f finding) lead() *probes.Outcome {
 	lead := f.outcomes[0]
 	for _, o := range f.outcomes {
-		if rank(o.Verdict) > rank(lead.Verdict) {
+		if rank(o.Verdict) > rank(lead.Verdict) || alike(o, lead) && o.Close.Age < lead.Close.Age {
 			lead = o
 		}
 	}
 	return lead
+}
+
+// alike reports whether two rungs of one probe were seen to close in the same
+// way and come to the same for the application.
+func alike(a, b *probes.Outcome) bool {
+	return a.ID() == b.ID() && a.Verdict == b.Verdict && a.Reason == b.Reason && experience(a) == experience(b) &&
+		a.Close != nil && b.Close != nil && a.Close.How == b.Close.How
 }
 
 // findings groups what needs an explanation, the worst first.
@@ -64,7 +73,7 @@ func (p *page) finding(f finding) {
 	p.field("Where", plain(f.where()))
 	p.fields("Application", f.application())
 	if c := clientOf(f.outcomes); c != nil && c.Band != nil {
-		p.field("Danger band", plain(bandWords(c.Band)+" idle: closed by then, and "+c.Kind+" would still use it"))
+		p.field("Danger band", plain(bandWords(c.Band)+" idle: "+f.ended()+"; "+c.Kind+" would still use it"))
 	}
 	p.fields("What happened", f.messages())
 	p.fields("Detail", f.details())
@@ -83,6 +92,18 @@ func (p *page) finding(f finding) {
 	p.fields("Owner", []string{lead.Notice.Owner})
 	p.fields("Runbook", []string{lead.Notice.Runbook})
 	p.gap()
+}
+
+// ended says what the path has done to a connection within the danger band,
+// which begins one round trip before the close: what is sent then meets it on
+// the way. Where no close was seen, only what worked is known to be alive.
+func (f finding) ended() string {
+	for _, o := range f.outcomes {
+		if o.Close != nil && o.Close.How != probes.HowSilent {
+			return "closed, or closing while the request travels"
+		}
+	}
+	return "dead, or not known to be alive"
 }
 
 // fields adds texts under one label; empty ones are left out.

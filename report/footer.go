@@ -114,7 +114,7 @@ func (p *page) footer(run probes.Run) {
 	if len(run.NotDue) > 0 {
 		p.field("Not due", plain(strings.Join(run.NotDue, ", ")+" (`--all` runs them all the same)"))
 	}
-	p.budget(run.Budget)
+	p.budget(untold(run))
 	p.delays(run)
 	for _, incident := range run.Incidents {
 		p.field("Incident", span{inkBad, incident})
@@ -124,6 +124,23 @@ func (p *page) footer(run probes.Run) {
 	}
 	p.gap()
 	p.verdict(run)
+}
+
+// untold are the budgets that no explanation above has told already, as one that
+// rules "we call too often" does.
+func untold(run probes.Run) []probes.BudgetUse {
+	told := map[string]bool{}
+	for _, t := range targets(run) {
+		for _, f := range findings(t) {
+			lead := f.lead()
+			for _, h := range lead.Hypotheses {
+				told[lead.Target] = told[lead.Target] || h.ID == probes.HypothesisRateLimit && strings.Contains(h.Evidence, "budget") && !allOpen(lead.Hypotheses)
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(run.Budget), func(u probes.BudgetUse) bool {
+		return told[u.Target] && u.Waited == 0 && u.Denied == 0
+	})
 }
 
 // budget says what was sent. Of many targets only those are named that were

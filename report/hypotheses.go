@@ -50,13 +50,28 @@ func (f finding) otherRulings(h probes.Hypothesis) string {
 	var parts []string
 	for _, word := range []string{"IN", "OUT", "open"} {
 		if others := rulings[word]; len(others) > 0 {
-			parts = append(parts, word+" for "+places(others))
+			parts = append(parts, word+" "+onRungs(others))
 		}
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// onRungs says of which outcomes something holds: "on the 2.5 s rung", "for
+// calendar".
+func onRungs(outcomes []*probes.Outcome) string {
+	for _, o := range outcomes {
+		if o.Kind != probes.KindIdle {
+			return "for " + places(outcomes)
+		}
+	}
+	text := "on the " + places(outcomes) + " rung"
+	if len(outcomes) > 1 {
+		text += "s"
+	}
+	return text
 }
 
 // places names outcomes in short: holds for rungs, else probes.

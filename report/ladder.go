@@ -149,7 +149,7 @@ type grid struct {
 
 const (
 	gutter   = "  "
-	shortest = 10 // cells of a bar
+	shortest = 14 // cells of a bar: room for its scale, "idle 0 2.586 s"
 	longest  = 40
 )
 
@@ -182,10 +182,13 @@ func (g grid) tail(idle, reuse, control span) []span {
 	return []span{plain(gutter), idle.padded(g.idle), plain(gutter), reuse.padded(g.reuse), plain(gutter), control}
 }
 
-// headings names the columns; the bar's is its scale.
+// headings names the columns; the bar's is its scale of idle ages.
 func (g grid) headings() []span {
-	end := age(g.scale)
-	axis := "0" + strings.Repeat(" ", max(1, g.cells-1-len(end))) + end
+	begin, end := "idle 0", age(g.scale)
+	if g.cells <= len(begin)+len(end) {
+		begin = "0"
+	}
+	axis := begin + strings.Repeat(" ", max(1, g.cells-len(begin)-len(end))) + end
 	hold := "hold"
 	if g.search {
 		hold = "up to"

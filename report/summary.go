@@ -23,6 +23,30 @@ func ladderSummary(v probeView) string {
 	return text
 }
 
+// closesWords says how far apart the closes lie that a ladder's sentence gives
+// as one: the range is said once, there. Empty: there is no range.
+func closesWords(v probeView) string {
+	if v.idle == nil || v.idle.Measured <= 0 {
+		return ""
+	}
+	var first, last time.Duration
+	n := 0
+	for _, o := range v.outcomes {
+		if o.Close == nil || o.Close.Age < v.idle.Survived || o.Diagnosis == probes.DiagnosisMassClose {
+			continue // it did not follow idle age
+		}
+		if n == 0 || o.Close.Age < first {
+			first = o.Close.Age
+		}
+		last = max(last, o.Close.Age)
+		n++
+	}
+	if n < 2 || age(first) == age(last) {
+		return ""
+	}
+	return fmt.Sprintf("; seen on %d connections, at %s to %s", n, age(first), age(last))
+}
+
 // notHeld says why there is no ladder.
 func notHeld(v probeView) string {
 	o := v.first()

@@ -84,7 +84,7 @@ func (p *page) probe(v probeView, c columns) {
 		p.hang(head, plain(exchange(v.first())))
 		return
 	}
-	p.hang(head, plain(ladderSummary(v)))
+	p.hang(head, plain(ladderSummary(v)+closesWords(v)))
 	if drawable(v) {
 		p.ladder(v.outcomes)
 		p.skipped(v.outcomes)
@@ -155,7 +155,8 @@ func result(a *probes.Attempt) string {
 	return strings.Join(parts, " ")
 }
 
-// phases lists those that ran, all in milliseconds so that they compare.
+// phases lists those that ran, all in milliseconds so that they compare; each
+// with its unit, so that none is read without it.
 func phases(ph probes.Phases) string {
 	var parts []string
 	for _, f := range []struct {
@@ -163,11 +164,8 @@ func phases(ph probes.Phases) string {
 		took time.Duration
 	}{{"dns", ph.DNS}, {"connect", ph.Connect}, {"tls", ph.TLS}, {"wait", ph.Wait}, {"transfer", ph.Transfer}} {
 		if f.took > 0 {
-			parts = append(parts, f.name+unbroken+strings.TrimSuffix(millis(f.took), " ms"))
+			parts = append(parts, f.name+unbroken+strings.ReplaceAll(millis(f.took), " ", unbroken))
 		}
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return strings.Join(parts, ", ") + unbroken + "ms"
+	return strings.Join(parts, ", ")
 }
