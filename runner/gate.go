@@ -70,6 +70,9 @@ func (s *slots) settle(p *place) (time.Time, error) {
 		if b.cal.Move(p.slot, plan.At(off)) {
 			return now, nil
 		}
+		if off < p.at { // no room before its instant, which is its own
+			return b.start.Add(p.at), nil
+		}
 		b.cal.Release(p.slot)
 		p.slot = 0
 	}
