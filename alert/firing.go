@@ -39,10 +39,10 @@ func notice(i Incident, kind Kind, run probes.Run, o Options) Notice {
 	if lead == nil { // cannot be: a run counts as failed by such an outcome
 		lead = &probes.Outcome{Target: i.Target, Family: i.Family}
 	}
-	what := clean(i.Target) + ": " + trouble(lead.Diagnosis)
+	what := heading(kind, o) + clean(i.Target) + ": " + trouble(lead.Diagnosis)
 	n := Notice{
 		ID: i.name() + " " + string(kind), Kind: kind, Target: i.Target, Family: i.Family, Diagnosis: lead.Diagnosis, Decided: o.Now,
-		Title:   shorten("FIRING "+what, maxTitle, "…"),
+		Title:   shorten(what, maxTitle, "…"),
 		Summary: shorten(clean(summary(*lead)), maxSummary, "…"),
 		Links:   links(Link{"Dashboard", o.DashboardURL}, Link{"Runbook", lead.Notice.Runbook}),
 		Trail:   trail(run, traceOf(*lead)),
@@ -51,11 +51,23 @@ func notice(i Incident, kind Kind, run probes.Run, o Options) Notice {
 		section("What the application experiences", FormText, maxExperience, experience(*lead, outcomes, i.Family)),
 		facts("Since when, and how often", sinceWhen(i, *lead, kind, o)...),
 		section(ladderHeading(outcomes), FormFixed, maxLadder, ladderLines(outcomes)),
-		section("Explanations, ruled in or out by what was measured", FormList, maxHypotheses, hypotheses(*lead)),
+		section("Explanations, ruled in or out by what was measured", FormList, maxHypotheses, hypotheses(*lead, outcomes)),
 		section("What to change", FormList, maxAdvice, advice(*lead, outcomes)),
 		section(checkHeading(kind), FormList, maxCheck, checks(i, *lead, kind, o.Config)),
 	)
 	return n
+}
+
+// heading begins the title. A preview is of what has not happened: one failed
+// run seldom fires.
+func heading(kind Kind, o Options) string {
+	switch {
+	case kind != KindPreview:
+		return "FIRING "
+	case o.FireAfter == 1:
+		return "WOULD FIRE "
+	}
+	return "WOULD FIRE (at the " + ordinal(o.FireAfter) + " failed run) "
 }
 
 // name is the incident's, for good: "stock-api/connection#3".
@@ -84,8 +96,8 @@ func experience(lead probes.Outcome, outcomes []probes.Outcome, family probes.Fa
 		lines = append(lines, sentence(text)+" "+retries(lead.Retry))
 	}
 	if lead.Client != nil && lead.Client.Band != nil {
-		lines = append(lines, "It does so with connections that were idle for "+bandWords(lead.Client.Band)+
-			": the path has closed them by then.")
+		lines = append(lines, "It does so on connections idle for "+bandWords(lead.Client.Band)+
+			": "+ended(outcomes)+".")
 	}
 	if text := seen(lead); text != "" && !toldByLadder(lead) {
 		lines = append(lines, sentence(capital(text)))
@@ -102,6 +114,18 @@ func experience(lead probes.Outcome, outcomes []probes.Outcome, family probes.Fa
 		lines = append(lines, "Which error this is in the application is not known: declare its HTTP client (`client:` of the target), and perch says.")
 	}
 	return lines
+}
+
+// ended says what the path has done to a connection within the danger band,
+// which begins one round trip before the close: what is sent then meets it on
+// the way. Where no close was seen, only what worked is known to be alive.
+func ended(outcomes []probes.Outcome) string {
+	for _, o := range outcomes {
+		if o.Close != nil && o.Close.How != probes.HowSilent {
+			return "closed, or closing while the request travels"
+		}
+	}
+	return "dead, or not known to be alive"
 }
 
 // toldByLadder reports whether the reader finds in the ladder what the
@@ -136,7 +160,7 @@ func sentence(text string) string {
 func sinceWhen(i Incident, lead probes.Outcome, kind Kind, o Options) []Fact {
 	runs := fmt.Sprintf("%d of the last %d failed", i.failures(), len(i.Runs))
 	if kind == KindPreview {
-		runs = "this one failed; a notice is sent when " + rule(o)
+		runs = "this one failed; it would fire when " + rule(o)
 	}
 	return []Fact{
 		{"Since", clock(i.Since)},
@@ -154,29 +178,6 @@ func rule(o Options) string {
 		return "one fails"
 	}
 	return fmt.Sprintf("%d of the last %d fail", o.FireAfter, o.FireAfter+1)
-}
-
-// hypotheses lists what is ruled in, then what is ruled out, each with its
-// evidence; what could not be decided comes last, in one line.
-func hypotheses(o probes.Outcome) []string {
-	var in, out, open []string
-	for _, h := range o.Hypotheses {
-		switch h.Ruled {
-		case probes.RuledIn:
-			in = append(in, "IN: "+h.ID.Words()+". "+capital(h.Evidence))
-		case probes.RuledOut:
-			out = append(out, "OUT: "+h.ID.Words()+". "+capital(h.Evidence))
-		case probes.RuledOpen:
-			open = append(open, h.ID.Words()+" ("+h.Evidence+")")
-		default:
-			open = append(open, h.ID.Words())
-		}
-	}
-	lines := append(in, out...)
-	if len(open) > 0 {
-		lines = append(lines, "OPEN: "+strings.Join(open, "; "))
-	}
-	return lines
 }
 
 // advice joins what the family's failures ask for, the lead's first. What

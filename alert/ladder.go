@@ -31,7 +31,7 @@ func ladderLines(outcomes []probes.Outcome) []string {
 	}
 	var rows [][]string
 	if reuses {
-		rows = append(rows, append(head("probe", "held", ""), "while idle", "used again", "control (fresh)"))
+		rows = append(rows, append(head("probe", "hold", ""), "while idle", "reuse", "control (fresh)"))
 	}
 	for _, o := range outcomes {
 		rows = append(rows, append(head(clean(o.Probe), held(o), verdictWord(o.Verdict)), story(o)...))
@@ -45,7 +45,7 @@ func ladderHeading(outcomes []probes.Outcome) string {
 		if o.Kind != probes.KindIdle {
 			continue
 		}
-		const heading = "The ladder: connections held idle, then used again"
+		const heading = "The ladder: connections held idle, then reused"
 		if o.KeepAlive > 0 {
 			return heading + " (expected to live for " + age(o.KeepAlive) + ")"
 		}
@@ -65,7 +65,7 @@ func held(o probes.Outcome) string {
 	return age(o.Hold)
 }
 
-// story tells an outcome in cells: three for a connection that was used again,
+// story tells an outcome in cells: three for a connection that was reused,
 // else one.
 func story(o probes.Outcome) []string {
 	reused, control := attempt(o, probes.ConnectionReused), attempt(o, probes.ConnectionControl)
@@ -164,18 +164,25 @@ func attempt(o probes.Outcome, c probes.Connection) *probes.Attempt {
 }
 
 // leading returns the failure that an incident is told by: the first of those
-// that come nearest to the application. nil: none failed.
+// that come nearest to the application, and of a ladder's rungs that are equally
+// near the one that closed earliest, as the report has it. nil: none failed.
 func leading(outcomes []probes.Outcome, family probes.Family) *probes.Outcome {
 	var lead *probes.Outcome
 	for i, o := range outcomes {
 		if o.Verdict != probes.VerdictFail || o.Family != family {
 			continue
 		}
-		if lead == nil || nearness(o) > nearness(*lead) {
+		if lead == nil || nearness(o) > nearness(*lead) || closedBefore(o, *lead) {
 			lead = &outcomes[i]
 		}
 	}
 	return lead
+}
+
+// closedBefore reports whether o is a rung like the lead that closed earlier.
+func closedBefore(o, lead probes.Outcome) bool {
+	return o.ID() == lead.ID() && o.Reason == lead.Reason && nearness(o) == nearness(lead) &&
+		o.Close != nil && lead.Close != nil && o.Close.How == lead.Close.How && o.Close.Age < lead.Close.Age
 }
 
 // nearness says how much of a failure reaches the application's callers.

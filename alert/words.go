@@ -32,6 +32,19 @@ func retries(r probes.RetryOutcome) string {
 	return ""
 }
 
+// ordinal words which of several in a row is meant.
+func ordinal(n int) string {
+	switch n {
+	case 1:
+		return "first"
+	case 2:
+		return "second"
+	case 3:
+		return "third"
+	}
+	return strconv.Itoa(n) + "th"
+}
+
 // verdictWord stands at the head of a row: readable without colour.
 func verdictWord(v probes.Verdict) string {
 	switch v {

@@ -23,7 +23,7 @@ func newDemo(sys system) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "demo", Short: "Replay the incident that perch was made for, on this machine, in a few seconds", Args: cobra.NoArgs,
 		Long: `Starts a server on loopback that closes idle connections after a second, runs a sample config against it, and
-prints the report, the metrics it would expose and the Slack message it would send. No network, no set-up.`,
+prints the report, the Slack message it would send and the metrics it would expose. No network, no set-up.`,
 	}
 	cmd.Flags().Uint64Var(&flags.seed, "seed", 0, "seed of the trace ids (0: a new one)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -51,9 +51,14 @@ prints the report, the metrics it would expose and the Slack message it would se
 
 // playDemo is a run that shows every sink instead of writing to it.
 func playDemo(ctx context.Context, p *pass) error {
-	fmt.Fprint(p.sys.stdout, `perch demo: a server on loopback closes idle connections after 1 s. The application's client (Apache HttpClient
-4.5) looks at a pooled connection only after 2 s. perch holds connections in between, as the application does.
-This takes a few seconds.
+	fmt.Fprint(p.sys.stdout, `perch demo: a server on loopback closes idle connections after 1 s.
+The application calls it with Spring's RestTemplate over Apache HttpClient 4.5,
+whose pool looks at a connection only when it was idle for 2 s or more.
+HttpClient's automatic retries, on by default, are off here. A retry layer
+inside RestTemplate (an interceptor that calls HttpClient) makes 3 attempts; its
+list holds two errors of Spring's, HttpServerErrorException and
+ResourceAccessException. perch holds connections idle and reuses them without
+looking, as that pool does. This takes a few seconds.
 
 `)
 	if err := p.makePlan(); err != nil {
@@ -78,11 +83,12 @@ This takes a few seconds.
 
 func demoSinks(p *pass, notices string) error {
 	w := p.sys.stdout
+	fmt.Fprintf(w, "\nThe Slack message it would send:\n\n%s", notices)
 	fmt.Fprint(w, "\nSome of the metrics it would expose (docs/safety.md says how many there can be):\n\n")
 	if err := printMetrics(w, p.metrics.Text); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nThe Slack message it would send:\n\n%s\nNext: `perch idle URL` measures a path of yours; docs/reading-a-report.md explains each line.\n", notices)
+	_, err := fmt.Fprint(w, "\nNext: `perch idle URL` measures a path of yours; docs/reading-a-report.md explains each line.\n")
 	return err
 }
 

@@ -21,7 +21,7 @@ func TestDemoTellsTheIncident(t *testing.T) {
 	want(t, "the demo", r.stdout,
 		"early_close", "FIN by peer", "NoHttpResponseException", "OUT   the API is down",
 		"retry list lacks org.apache.http.NoHttpResponseException", "OUT   the network blocks us", "Change this:",
-		`perch_finding{diagnosis="early_close"`, "FIRING stock-api", "What to change",
+		`perch_finding{diagnosis="early_close"`, "WOULD FIRE (at the second failed run) stock-api", "automatic retries", "What to change",
 	)
 	if strings.Contains(r.stdout, "\x1b") {
 		t.Error("control codes in a pipe")
