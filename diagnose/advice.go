@@ -10,18 +10,14 @@ import (
 )
 
 // advice says what a reader should do, by diagnosis, with the numbers that it
-// follows from: what to do first stands first and says so, what is for another
-// team last.
+// follows from: the steps in their order, each with its alternative, what is
+// for another team after them, what to beware of last.
 func (j *judgement) advice() []string {
-	list := j.byDiagnosis()
-	slow := j.slowDown()
-	switch {
-	case slow == "":
-		return list
-	case len(list) > 0 && strings.HasPrefix(list[0], "First: "):
-		return slices.Insert(list, 1, "As well: "+slow)
+	steps := j.byDiagnosis()
+	if slow := j.slowDown(); slow != "" {
+		steps = slices.Insert(steps, 0, next(slow))
 	}
-	return append([]string{"First: " + slow}, list...)
+	return numbered(steps)
 }
 
 // slowDown is for whoever was told to wait, whatever else is wrong.
@@ -38,51 +34,51 @@ func (j *judgement) slowDown() string {
 	return ""
 }
 
-func (j *judgement) byDiagnosis() []string {
+func (j *judgement) byDiagnosis() []step {
 	switch j.rule.Diagnosis {
 	case probes.DiagnosisEarlyClose, probes.DiagnosisStaleConnection:
 		return j.poolAdvice()
 	case probes.DiagnosisSilentDrop:
 		return j.silentAdvice()
 	case probes.DiagnosisUndeclaredClose:
-		return []string{
-			"First: limit how often or how long a connection is reused. Lowering the idle limit does not help, since idleness is not the cause.",
-			"For the API's owner: the answer before should have said Connection: close.",
+		return []step{
+			next("limit how often or how long a connection is reused. Lowering the idle limit does not help, since idleness is not the cause."),
+			next("For the API's owner: the answer before should have said Connection: close."),
 		}
 	case probes.DiagnosisStalled:
-		return []string{
-			fmt.Sprintf("First: set a response timeout%s: the idle connection took the request and stayed silent for %s.",
-				j.setting(func(s clients.Settings) string { return s.Timeout }, 0), human(j.at.Elapsed)),
-			"Then repeat only what is idempotent: the request was taken and may still be running.",
+		return []step{
+			next(fmt.Sprintf("set a response timeout%s: the idle connection took the request and stayed silent for %s.",
+				j.setting(func(s clients.Settings) string { return s.Timeout }, 0), human(j.at.Elapsed))),
+			next("repeat only what is idempotent: the request was taken and may still be running."),
 		}
 	case probes.DiagnosisProxyStale:
-		return []string{"Lower the proxy's own idle timeout towards the API below the API's: the dead connection is the proxy's, not the application's." + j.meshHint()}
+		return []step{next("lower the proxy's own idle timeout towards the API below the API's: the dead connection is the proxy's, not the application's." + j.meshHint())}
 	case probes.DiagnosisMassClose:
-		return []string{"Nothing: several connections were closed at one moment at different ages, as a reload, a deploy or a drain does."}
+		return []step{next("nothing: several connections were closed at one moment at different ages, as a reload, a deploy or a drain does.")}
 	case probes.DiagnosisNoKeepAlive:
-		return []string{j.noKeepAliveAdvice()}
+		return []step{next(j.noKeepAliveAdvice())}
 	default:
 		return j.otherAdvice()
 	}
 }
 
 // otherAdvice is about what has nothing to do with idle connections.
-func (j *judgement) otherAdvice() []string {
+func (j *judgement) otherAdvice() []step {
 	switch j.rule.Diagnosis {
 	case probes.DiagnosisServiceDown, probes.DiagnosisUnreachable, probes.DiagnosisUnstable:
 		return j.reachabilityAdvice()
 	case probes.DiagnosisCertificate:
 		return j.certificateAdvice()
 	case probes.DiagnosisRateLimited:
-		return []string{"Lower what the application sends, or perch's part (share, every): " + j.share() + "."}
+		return []step{next("lower what the application sends, or perch's part (share, every): " + j.share() + ".")}
 	case probes.DiagnosisUnauthorized:
-		return []string{"First: renew the credentials that perch sends, and see whether the application's have expired too. A 403 may also come from a WAF in front of the API: its owner can tell."}
+		return []step{next("renew the credentials that perch sends, and see whether the application's have expired too. A 403 may also come from a WAF in front of the API: its owner can tell.")}
 	case probes.DiagnosisContract:
-		return []string{"Compare the answer with the probe's expectations: the API answers, but not what was agreed."}
+		return []step{next("compare the answer with the probe's expectations: the API answers, but not what was agreed.")}
 	case probes.DiagnosisSlow:
-		return []string{"The time is the API's or the path's, not the pool's: the connection was made and answered. Compare the phases."}
+		return []step{next("the time is the API's or the path's, not the pool's: the connection was made and answered. Compare the phases.")}
 	case probes.DiagnosisOwnPod:
-		return []string{j.ownPodAdvice()}
+		return []step{next(j.ownPodAdvice())}
 	default:
 		return nil
 	}
@@ -90,29 +86,29 @@ func (j *judgement) otherAdvice() []string {
 
 // certificateAdvice says which certificate would do. The handshake's own text
 // names the cause; it chooses words here and decides nothing.
-func (j *judgement) certificateAdvice() []string {
+func (j *judgement) certificateAdvice() []step {
 	has := func(s string) bool { return strings.Contains(j.at.Detail, s) }
 	switch {
 	case answered(j.at):
-		return []string{fmt.Sprintf("For the API's owner: renew the certificate before %s.", j.at.TLSExpiry.UTC().Format("2006-01-02 15:04 MST"))}
+		return []step{next(fmt.Sprintf("For the API's owner: renew the certificate before %s.", j.at.TLSExpiry.UTC().Format("2006-01-02 15:04 MST")))}
 	case has("x509: certificate has expired or is not yet valid") && has(" is before "):
-		return []string{"First: see whether perch's clock is right: by it the certificate is not valid yet.", "For the API's owner: the certificate begins in the future."}
+		return []step{next("see whether perch's clock is right: by it the certificate is not valid yet."), next("For the API's owner: the certificate begins in the future.")}
 	case has("x509: certificate has expired"):
-		return []string{"For the API's owner: renew the certificate: it has expired."}
+		return []step{next("For the API's owner: renew the certificate: it has expired.")}
 	case has("x509: certificate is valid for"), has("x509: certificate is not valid for any names"), has("x509: cannot validate certificate for"):
-		return []string{
-			"First: compare the host of the URL (and tls.server_name) with the names in the certificate: it was made for another host.",
-			"For the API's owner: the certificate lacks this host's name, if the URL is right.",
+		return []step{
+			next("compare the host of the URL (and tls.server_name) with the names in the certificate: it was made for another host."),
+			next("For the API's owner: the certificate lacks this host's name, if the URL is right."),
 		}
 	case has("x509: certificate signed by unknown authority"):
-		return []string{
-			"First: give perch and the application the CA that signed it (tls.ca_file): an unknown authority did. A proxy that opens TLS on the way shows such a certificate too.",
-			"For the API's owner: send the intermediate certificates as well, if the authority is a public one.",
+		return []step{
+			next("give perch and the application the CA that signed it (tls.ca_file): an unknown authority did. A proxy that opens TLS on the way shows such a certificate too."),
+			next("For the API's owner: send the intermediate certificates as well, if the authority is a public one."),
 		}
 	}
-	return []string{
-		"First: give perch and the application the right CA (tls.ca_file), if the API has one of its own.",
-		"For the API's owner: renew the certificate.",
+	return []step{
+		next("give perch and the application the right CA (tls.ca_file), if the API has one of its own."),
+		next("For the API's owner: renew the certificate."),
 	}
 }
 
@@ -126,13 +122,36 @@ func (j *judgement) noKeepAliveAdvice() string {
 		human(cost), human(p.DNS), human(p.Connect), human(p.TLS))
 }
 
-// reachabilityAdvice is about a fresh connection that failed as well.
-func (j *judgement) reachabilityAdvice() []string {
-	advice := []string{"It is not the connection pool: a fresh connection failed as well. Stop looking there, and ask the API's owner or whoever runs the path."}
+// reachabilityAdvice is about a fresh connection that failed as well. Where the
+// API was not asked, its owner is not who can help first.
+func (j *judgement) reachabilityAdvice() []step {
+	const notPool = "it is not the connection pool: a fresh connection failed as well. "
+	var advice []step
+	switch j.at.Reason {
+	case probes.ReasonDNS:
+		advice = []step{
+			next("check the host's name in the URL, and whether the pod's own resolver knows it (" + j.hostName() + "; in a cluster: its DNS and search domains). Nothing was asked of the API."),
+			next("For whoever runs the name's zone: see whether the record is there."),
+		}
+	case probes.ReasonProxy:
+		advice = []step{next("check the forward proxy and what it allows: it did not connect, and nothing was asked of the API.")}
+	case probes.ReasonConnectFailed:
+		advice = []step{next("check the pod's own network (routes, network policies, a firewall that rejects): the connect met an error, and nothing was asked of the API.")}
+	default:
+		advice = []step{next(notPool + "Stop looking there, and ask the API's owner or whoever runs the path.")}
+	}
 	if j.rule.Diagnosis == probes.DiagnosisUnstable && j.client != nil {
 		advice = append(advice, j.retryAdvice()...) // a second try works
 	}
 	return advice
+}
+
+// hostName is the name that has to be resolved, without its port.
+func (j *judgement) hostName() string {
+	if u := j.l.in.Spec.URL; u != nil && u.Hostname() != "" {
+		return u.Hostname()
+	}
+	return "the host"
 }
 
 // ownPodAdvice is about perch's own pod: what it had too little of.

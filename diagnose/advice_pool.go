@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,58 +11,81 @@ import (
 
 // poolAdvice is about closes that follow idle age: stay below or look first,
 // retry what still slips through, and tell who runs the path.
-func (j *judgement) poolAdvice() []string {
+func (j *judgement) poolAdvice() []step {
 	advice := j.clientAdvice()
-	advice[0] = "First: " + advice[0]
 	if proxy := j.proxyAdvice(); proxy != "" {
-		advice = append(advice, proxy)
+		advice = append(advice, next(proxy))
 	}
 	if j.facts.Age == AgeEarly {
-		advice = append(advice, fmt.Sprintf("For the API's owner: the path ends idle connections before the %s that keep_alive expects. Ask whether that is meant; if so, correct keep_alive.",
-			human(j.l.in.Spec.KeepAlive)))
+		want := j.l.in.Spec.KeepAlive
+		advice = append(advice, next(fmt.Sprintf("For the API's owner: the path ends idle connections before the %s that perch's config (`keep_alive: %s`) expects. Ask whether that is meant; if so, correct the config.",
+			human(want), config(want))))
 	}
 	return advice
 }
 
+// config writes a duration as a config does.
+func config(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
 // clientAdvice is what to change in the application's client, the best change
 // first. It is never empty.
-func (j *judgement) clientAdvice() []string {
+func (j *judgement) clientAdvice() []step {
 	if j.client == nil {
-		return append([]string{j.below("keep the client's longest idle time") + "."}, j.commonClients()...)
+		return []step{next(j.below("keep the client's longest idle time")), aside(j.commonClients())}
 	}
 	c, ok := clients.Lookup(j.client.decl.Kind)
 	if !ok || j.limit() <= 0 {
-		return append([]string{j.below("keep "+j.client.name+"'s longest idle time") + "."}, j.retryAdvice()...)
+		return append([]step{next(j.below("keep " + j.client.name + "'s longest idle time"))}, j.retryAdvice()...)
 	}
 	advice := j.settings(c)
 	if len(advice) == 0 {
-		advice = append(advice, "leave "+c.Name+"'s idle limits as they are: it stops or looks before the path closes.")
+		advice = append(advice, next("leave "+c.Name+"'s idle limits as they are: it stops or looks before the path closes."))
 	}
+	advice = append(advice, j.retryAdvice()...)
 	if len(c.Settings.Caveats) > 0 {
-		advice = slices.Insert(advice, 1, "Mind: "+strings.Join(c.Settings.Caveats, " "))
+		advice = append(advice, aside("Mind: "+strings.Join(c.Settings.Caveats, " ")))
 	}
-	return append(advice, j.retryAdvice()...)
+	return advice
 }
 
 // settings are the client's settings that are too long for the path, from old
 // to new. An idle limit comes first: it keeps away from the close altogether.
 // Looking first leaves the race that no look can see.
-func (j *judgement) settings(c clients.Client) []string {
+func (j *judgement) settings(c clients.Client) []step {
 	decl, limit := j.client.decl, j.limit()
-	var advice []string
+	var advice []step
 	if stops := c.MaxIdle(decl, j.l.path().Advertised); tooLong(stops, c.Idle.Settable(limit)) {
-		advice = append(advice, j.stopEarlier(c, stops))
+		advice = append(advice, next(j.stopEarlier(c, stops)))
 	}
 	looks := c.ValidateAfter(decl)
 	code := clients.Setting(c.Settings.Validate, limit)
 	if code == "" || j.client.band == nil || !tooLong(looks, limit) {
 		return advice
 	}
-	text := fmt.Sprintf("%s's validate_after %s -> %s: `%s`. %s", c.Name, limitText(looks), human(limit), code, j.because())
-	if len(advice) > 0 {
-		text = fmt.Sprintf("Or only look earlier, validate_after %s -> %s: `%s`", limitText(looks), human(limit), code)
+	where := "where the client's connection manager is built"
+	if strings.HasSuffix(code, ";") {
+		where = "on the connection manager that the client is built with (setConnectionManager); a new one would also have the default pool limits"
 	}
-	return append(advice, text+". A close that crosses the request still slips through.")
+	change := fmt.Sprintf("validate_after %s -> %s: `%s` %s.", limitText(looks), human(limit), lastStatement(code), where)
+	const still = " A close that crosses the request still slips through."
+	if len(advice) > 0 {
+		return append(advice, alternative("only look earlier, "+change+still))
+	}
+	return append(advice, next("set "+c.Name+"'s "+change+" "+j.because()+still))
+}
+
+// lastStatement is the one that changes what the others only make anew.
+func lastStatement(code string) string {
+	all := strings.Split(strings.TrimSuffix(code, ";"), "; ")
+	return all[len(all)-1]
 }
 
 // stopEarlier lowers the client's idle limit, in its own syntax, and says what
@@ -71,29 +93,26 @@ func (j *judgement) settings(c clients.Client) []string {
 func (j *judgement) stopEarlier(c clients.Client, now probes.Limit) string {
 	limit := j.limit()
 	if c.Settings.MaxIdle == "" {
-		return fmt.Sprintf("%s has no setting for how long a connection may be idle: %s. %s.", c.Name, anew(c, limit), j.because())
+		return fmt.Sprintf("%s: %s has no setting for how long a connection may be idle. %s", anew(c, limit), c.Name, j.because())
 	}
+	settable := limit
 	if earlier := c.Idle.Settable(limit); earlier > 0 {
-		limit = earlier
+		settable = earlier
 	}
-	text := fmt.Sprintf("%s's max_idle %s -> %s", c.Name, limitText(now), human(limit))
-	code := clients.Setting(c.Settings.MaxIdle, limit)
+	text := fmt.Sprintf("set %s's max_idle %s -> %s", c.Name, limitText(now), human(settable))
+	code := clients.Setting(c.Settings.MaxIdle, settable)
 	if code == "" {
-		return fmt.Sprintf("%s (its own setting counts whole seconds and cannot say that): %s. %s.", text, anew(c, limit), j.because())
+		return fmt.Sprintf("%s: %s's own setting counts whole seconds and cannot say %s. %s", anew(c, settable), c.Name, human(settable), j.because())
 	}
 	text += ": `" + code + "`"
-	if use := springUse(c.Settings.SpringBoot[j.client.decl.WrappedBy]); use != "" {
-		text += ", used in Spring Boot by `" + use + "`"
+	if c.Settings.SpringBoot[j.client.decl.WrappedBy] != "" {
+		text += fmt.Sprintf(", in Spring Boot by the @Bean in docs/clients.md, under %s", c.Name)
 	}
-	return fmt.Sprintf("%s. %s.", text, j.because())
-}
-
-// springUse is the statement of a bean that uses the client: what is around it
-// the application has already. Empty: there is no bean.
-func springUse(bean string) string {
-	_, use, _ := strings.Cut(bean, "return ")
-	use, _, _ = strings.Cut(use, ";")
-	return use
+	text += ". " + j.because()
+	if settable != limit {
+		text += fmt.Sprintf(" It drops them up to one sweep late: hence %s.", human(settable))
+	}
+	return text
 }
 
 // anew says how a client whose settings cannot do it keeps off old connections.
@@ -136,24 +155,45 @@ func limitText(l probes.Limit) string {
 
 // because is what the limit follows from.
 func (j *judgement) because() string {
-	return fmt.Sprintf("The path closes after %s (measured); %s leaves a margin", human(j.l.path().Timeout), human(j.limit()))
+	path := j.l.path()
+	if path.Unseen {
+		return fmt.Sprintf("No end was seen; what was idle for %s still worked.", human(path.Survived))
+	}
+	return "The path closes after " + j.sum() + "."
+}
+
+// sum is how the limit comes about, from what was measured.
+func (j *judgement) sum() string {
+	path := j.l.path()
+	by := path.Reckon()
+	text := human(path.Timeout) + " (measured)"
+	if by.Timeout != path.Timeout {
+		text = fmt.Sprintf("%s measured, taken as %s", human(path.Timeout), human(by.Timeout))
+	}
+	text += fmt.Sprintf(", less %s for round trip and ticks", human(by.Margin))
+	if by.Spread > 0 {
+		text += fmt.Sprintf(", less %s by which the closes differ", human(by.Spread))
+	}
+	if by.Timeout-by.Margin-by.Spread != by.Safe {
+		text += ", rounded down"
+	}
+	return text + ": " + human(by.Safe)
 }
 
 // below says how low, and from what that follows.
 func (j *judgement) below(what string) string {
 	limit := j.limit()
 	if limit <= 0 {
-		return what + " below what was measured to survive; a longer ladder would tell how low"
+		return what + " below what was measured to survive; a longer ladder would tell how low."
 	}
-	return fmt.Sprintf("%s at or below %s, which is the measured %s less a margin for round trip and ticks",
-		what, human(limit), human(j.l.path().Timeout))
+	return fmt.Sprintf("%s at or below %s. %s", what, human(limit), j.because())
 }
 
 // limit is the longest idle time that is safe on the measured path.
 func (j *judgement) limit() time.Duration { return j.l.path().Safe() }
 
 // commonClients tells what clients with their defaults would meet.
-func (j *judgement) commonClients() []string {
+func (j *judgement) commonClients() string {
 	var bands []string
 	for _, decl := range clients.Common() {
 		c, _ := clients.Lookup(decl.Kind)
@@ -162,7 +202,7 @@ func (j *judgement) commonClients() []string {
 		}
 	}
 	if len(bands) == 0 {
-		return []string{"No client is declared; none of the known ones would use a closed connection here with its defaults."}
+		return "no client is declared; none of the known ones would use a closed connection here with its defaults."
 	}
-	return []string{"No client is declared. With their defaults these would use a connection that is closed already: " + strings.Join(bands, "; ") + "."}
+	return "no client is declared. With their defaults these would use a connection that is closed, or closing while the request travels: " + strings.Join(bands, "; ") + "."
 }

@@ -20,34 +20,34 @@ func raceReasons() []probes.Reason {
 // the others of its race, or warns of one that goes too far. The client cannot
 // tell a request that was never read from one that was read and dropped: both
 // are one error.
-func (j *judgement) retryAdvice() []string {
+func (j *judgement) retryAdvice() []step {
 	v := j.client
 	switch {
 	case v.cover == probes.CoverUnsafe && v.entry != "":
-		return []string{fmt.Sprintf("Then restrict `%s` in the retry list to idempotent methods: a %s may have been executed already.", v.entry, j.method())}
+		return []step{next(fmt.Sprintf("restrict `%s` in the retry list to idempotent methods: a %s may have been executed already.", v.entry, j.method()))}
 	case v.cover == probes.CoverUnsafe:
-		return []string{fmt.Sprintf("Then turn off %s's own retry for a %s: it sends again what may have been executed already.", v.name, j.method())}
+		return []step{next(fmt.Sprintf("turn off %s's own retry for a %s: it sends again what may have been executed already.", v.name, j.method()))}
 	}
 	entries := v.missing(j)
 	switch {
 	case v.once() && v.result == clients.Failed && len(entries) == 0:
-		return []string{"Then let the retry policy make 2 attempts (now 1), for idempotent methods only: " + j.executed(nil)}
+		return []step{next("let the retry policy make 2 attempts (now 1), " + v.only() + ": " + j.executed(nil))}
 	case len(entries) == 0:
 		return nil
 	}
-	what := "to the retry list" + v.where()
+	what := "to " + v.list()
 	switch {
 	case v.decl.Retry == nil && readOnly(j.method()) && v.ownRetry() != "":
-		return []string{fmt.Sprintf("Then let %s send again what is idempotent, so that %s does not reach the application: `%s`. A request may then be executed twice.",
-			v.name, strings.Join(strings.Split(quoted(entries), " and "), " or "), v.ownRetry())}
+		return []step{next(fmt.Sprintf("let %s send again what is idempotent, so that %s does not reach the application: `%s`. A request may then be executed twice.",
+			v.name, strings.Join(strings.Split(quoted(entries), " and "), " or "), v.ownRetry()))}
 	case v.decl.Retry == nil:
 		what = "to the errors that the application retries"
 	case v.once():
 		what += ", and make 2 attempts (now 1)"
 	}
-	advice := []string{fmt.Sprintf("Then add %s %s, for idempotent methods only: %s", quoted(entries), what, j.executed(entries))}
+	advice := []step{next(fmt.Sprintf("add %s %s, %s: %s", quoted(entries), what, v.only(), j.executed(entries)))}
 	if around := j.aroundAdvice(); around != "" {
-		advice = append(advice, around)
+		advice = append(advice, alternative(around))
 	}
 	return advice
 }
@@ -85,14 +85,21 @@ func (v *clientView) missing(j *judgement) []string {
 	return entries
 }
 
-// where says which layer's list is meant, where a layer wraps errors.
-func (v *clientView) where() string {
+// list says which retry list is meant, where a layer wraps errors: the wrapper
+// has none of its own.
+func (v *clientView) list() string {
 	wrapper := clients.WrapperName(v.decl.WrappedBy)
-	if v.decl.Retry == nil || v.decl.Retry.Layer == "" || wrapper == "" {
-		return ""
+	switch {
+	case v.decl.Retry == nil || v.decl.Retry.Layer == "" || wrapper == "":
+		return "the retry list"
+	case v.decl.Retry.Layer == probes.LayerInside:
+		return fmt.Sprintf("the list of the retry layer that calls %s (inside %s: an interceptor or a request factory)", v.name, wrapper)
 	}
-	return fmt.Sprintf(" %s %s", v.decl.Retry.Layer, wrapper)
+	return fmt.Sprintf("the list of the retry layer that calls %s (around it)", wrapper)
 }
+
+// only says for which methods an entry is safe.
+func (v *clientView) only() string { return "for idempotent methods only" }
 
 // aroundAdvice is the other way where the same list would do on the layer
 // around the wrapper; empty where it would not.
@@ -109,7 +116,7 @@ func (j *judgement) aroundAdvice() string {
 	if cover != probes.CoverCovered {
 		return ""
 	}
-	return fmt.Sprintf("Or move that retry around %s, for idempotent methods only: its list covers what comes out there, `%s`, which wraps every failure of the network, also of what may have been executed.",
+	return fmt.Sprintf("move that retry around %s, for idempotent methods only: its list covers what comes out there, `%s`, which wraps every failure of the network, also of what may have been executed.",
 		wrapper, clients.RetryEntry(decl, j.at.Reason, j.method(), j.client.idle))
 }
 

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"perch.example/diagnose/clients"
@@ -11,32 +10,30 @@ import (
 
 // silentAdvice is about a path that forgets: looking cannot help, only packets
 // that keep the connection known, or not being idle for so long.
-func (j *judgement) silentAdvice() []string {
-	text := "First: " + j.silentChange()
+func (j *judgement) silentAdvice() []step {
+	advice := j.silentChange()
 	bound := j.l.path().Timeout
 	if survived := j.l.idle.Survived; survived > 0 && survived < bound {
-		text += fmt.Sprintf(" The real bound lies between %s, which worked, and %s.", human(survived), human(bound))
+		advice[0].text += fmt.Sprintf(" The real bound lies between %s, which worked, and %s.", human(survived), human(bound))
 	}
-	advice := []string{
-		text + " Looking at the connection before use does not help: nothing was sent when it was forgotten.",
-		"Then repeat only what is idempotent: where only the acknowledgements were lost, the request has been executed.",
-	}
+	advice[0].text += " Looking at the connection before use does not help: nothing was sent when it was forgotten."
+	advice = append(advice, next("repeat only what is idempotent: where only the acknowledgements were lost, the request has been executed."))
 	if proxy := j.proxyAdvice(); proxy != "" {
-		advice = append(advice, proxy)
+		advice = append(advice, next(proxy))
 	}
 	return advice
 }
 
 // silentChange is what to change in the client, from old to new; either of two
-// ways will do.
-func (j *judgement) silentChange() string {
+// ways will do. It is never empty.
+func (j *judgement) silentChange() []step {
 	v, limit, bound := j.client, j.limit(), human(j.l.path().Timeout)
 	if v == nil || limit <= 0 {
-		return fmt.Sprintf("keep the longest idle time below %s, or send TCP keep-alive more often than that.", bound)
+		return []step{next(fmt.Sprintf("keep the longest idle time below %s, or send TCP keep-alive more often than that.", bound))}
 	}
 	c, ok := clients.Lookup(v.decl.Kind)
 	if !ok {
-		return fmt.Sprintf("keep %s's longest idle time at or below %s.", v.name, human(limit))
+		return []step{next(fmt.Sprintf("keep %s's longest idle time at or below %s.", v.name, human(limit)))}
 	}
 	packets := probes.Limit{Mode: probes.LimitNone}
 	if v.decl.TCPKeepAlive > 0 {
@@ -46,21 +43,26 @@ func (j *judgement) silentChange() string {
 	reach := j.rung.obs.Path.TCPEnds != probes.TCPEndsBeforePeer // whether its TCP keep-alive goes as far as the API
 	switch {
 	case !tooLong(stops, limit):
-		return fmt.Sprintf("leave %s's max_idle of %s as it is: it stops before the path forgets, at %s.", v.name, limitText(stops), bound)
+		return []step{next(fmt.Sprintf("leave %s's max_idle of %s as it is: it stops before the path forgets, at %s.", v.name, limitText(stops), bound))}
 	case reach && !tooLong(packets, limit):
-		return fmt.Sprintf("leave %s's tcp_keep_alive of %s as it is: the path forgets only what is silent for %s.", v.name, limitText(packets), bound)
+		return []step{next(fmt.Sprintf("leave %s's tcp_keep_alive of %s as it is: the path forgets only what is silent for %s.", v.name, limitText(packets), bound))}
 	}
-	var ways []string
+	var ways []step
+	forgets := fmt.Sprintf(" The path forgets what is idle for %s.", bound)
 	if code := clients.Setting(c.Settings.MaxIdle, limit); code != "" {
-		ways = append(ways, fmt.Sprintf("max_idle %s -> %s: `%s`", limitText(stops), human(limit), code))
+		ways = append(ways, next(fmt.Sprintf("set %s's max_idle %s -> %s: `%s`.%s", v.name, limitText(stops), human(limit), code, forgets)))
 	}
 	if code := clients.Setting(c.Settings.TCPKeepAlive, limit); code != "" && reach {
-		ways = append(ways, fmt.Sprintf("tcp_keep_alive %s -> %s: `%s`", limitText(packets), human(limit), code))
+		text := fmt.Sprintf("set %s's tcp_keep_alive %s -> %s: `%s`.", v.name, limitText(packets), human(limit), code)
+		if len(ways) > 0 {
+			return append(ways, alternative(text))
+		}
+		return []step{next(text + forgets)}
 	}
 	if len(ways) == 0 {
-		return fmt.Sprintf("%s has no setting that keeps it below the %s after which the path forgets: %s.", v.name, bound, anew(c, limit))
+		return []step{next(fmt.Sprintf("%s: %s has no setting that keeps it below the %s after which the path forgets.", anew(c, limit), v.name, bound))}
 	}
-	return fmt.Sprintf("%s's %s. The path forgets what is idle for %s.", v.name, strings.Join(ways, "; or "), bound)
+	return ways
 }
 
 // setting writes one of the declared client's settings in parentheses; empty

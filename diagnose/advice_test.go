@@ -63,38 +63,38 @@ func TestAdvice(t *testing.T) {
 		i    int
 		want []string
 	}{
-		{"ticks widen the margin", ticks, 0, []string{"at or below 3.5 s, which is the measured 5 s less"}},
+		{"ticks widen the margin", ticks, 0, []string{"at or below 3.5 s. The path closes after 5 s (measured), less 500 ms for round trip and ticks, less 1 s by which the closes differ: 3.5 s."}},
 		{"never below half of a short timeout", one(rungAt(0, s, "idle_fin").closed(150*time.Millisecond, "fin")), 0, []string{"at or below 70 ms"}},
-		{"in Go's words", goClient, 0, []string{"First: Go net/http's max_idle none -> 315 s: `&http.Transport{IdleConnTimeout: 315 * time.Second}`", "before the 10 min that keep_alive expects"}},
+		{"in Go's words", goClient, 0, []string{"1. Set Go net/http's max_idle none -> 315 s: `&http.Transport{IdleConnTimeout: 315 * time.Second}`", "before the 10 min that perch's config (`keep_alive: 10m`) expects"}},
 		{"no client: common ones", one(rungAt(0, 1500*time.Millisecond, "idle_fin").closed(s, "fin")), 0, []string{"With their defaults these would use", "Apache HttpClient 4.5 at 998 ms to 2 s"}},
-		{"nothing to change", goDefault, 0, []string{"First: leave Go net/http's idle limits as they are"}},
-		{"whole seconds only", jdk, 0, []string{" -> 900 ms (its own setting counts whole seconds"}},
-		{"silence, in its settings", silentNone, 1, []string{"First: Go net/http's max_idle none -> 360 s: `&http.Transport{IdleConnTimeout: 360 * time.Second}`; or tcp_keep_alive none -> 360 s: `", "KeepAlive: 360 * time.Second", "between 300 s, which worked, and 400 s", "Looking at the connection before use does not help"}},
-		{"silence, kept away already", silent, 1, []string{"leave Go net/http's max_idle of 90 s as it is: it stops before the path forgets, at 400 s"}},
-		{"503 and Retry-After", withClient(one(limited("unavailable", 503))), 0, []string{"First: limit how often", "\nAs well: send less, and wait the 7 s that the API asks for"}},
-		{"down and Retry-After", down, 0, []string{"First: send less, and wait the 7 s"}},
+		{"nothing to change", goDefault, 0, []string{"1. Leave Go net/http's idle limits as they are"}},
+		{"whole seconds only", jdk, 0, []string{"1. Let the first call after a pause of 900 ms or more open a new connection (a new HttpClient): JDK HttpClient's own setting counts whole seconds and cannot say 900 ms. The path closes"}},
+		{"silence, in its settings", silentNone, 1, []string{"1. Set Go net/http's max_idle none -> 360 s: `&http.Transport{IdleConnTimeout: 360 * time.Second}`. The path forgets what is idle for 400 s. The real bound", "\n1b. Or set Go net/http's tcp_keep_alive none -> 360 s: `", "KeepAlive: 360 * time.Second", "between 300 s, which worked, and 400 s", "Looking at the connection before use does not help"}},
+		{"silence, kept away already", silent, 1, []string{"Leave Go net/http's max_idle of 90 s as it is: it stops before the path forgets, at 400 s"}},
+		{"503 and Retry-After", withClient(one(limited("unavailable", 503))), 0, []string{"1. Send less, and wait the 7 s that the API asks for", "\n2. Limit how often"}},
+		{"down and Retry-After", down, 0, []string{"1. Send less, and wait the 7 s"}},
 		{"certificate: expired", certificate("x509: certificate has expired or is not yet valid: current time 2026-11-30T12:00:00Z is after 2026-11-29T12:00:00Z"), 0, []string{"it has expired"}},
 		{"certificate: not yet", certificate("x509: certificate has expired or is not yet valid: current time 2026-11-30T12:00:00Z is before 2026-12-29T12:00:00Z"), 0, []string{"not valid yet"}},
 		{"certificate: host", certificate("x509: certificate is valid for a.example, not b.example"), 0, []string{"made for another host"}},
 		{"certificate: address", certificate("x509: cannot validate certificate for 192.0.2.1 because it doesn't contain any IP SANs"), 0, []string{"made for another host"}},
-		{"certificate: authority", certificate("x509: certificate signed by unknown authority"), 0, []string{"First: give perch and the application the CA"}},
+		{"certificate: authority", certificate("x509: certificate signed by unknown authority"), 0, []string{"1. Give perch and the application the CA"}},
 		{"certificate: unknown cause", certificate(""), 0, []string{"right CA"}},
-		{"silence, no client", undeclared, 1, []string{"First: keep the longest idle time below 400 s, or send TCP keep-alive more often than that."}},
-		{"silence, its packets are enough", packets, 1, []string{"leave Go net/http's tcp_keep_alive of 30 s as it is"}},
+		{"silence, no client", undeclared, 1, []string{"1. Keep the longest idle time below 400 s, or send TCP keep-alive more often than that."}},
+		{"silence, its packets are enough", packets, 1, []string{"Leave Go net/http's tcp_keep_alive of 30 s as it is"}},
 		{"silence, its packets end at a proxy", packetsBehind, 1, []string{"max_idle none -> 360 s", "For whoever runs the mesh sidecar: TCP ends there", "trafficPolicy.connectionPool.tcp.tcpKeepalive"}},
 		{"silence, and no such setting", noSetting, 1, []string{"OkHttp 3's max_idle none -> 360 s"}},
-		{"silence, and no setting that says it", urlConnection, 1, []string{"HttpURLConnection has no setting that keeps it below the 900 ms", "let the first call after a pause of 800 ms or more open a new connection (`disconnect()` after the last answer before the pause)"}},
+		{"silence, and no setting that says it", urlConnection, 1, []string{"HttpURLConnection has no setting that keeps it below the 900 ms", "Let the first call after a pause of 800 ms or more open a new connection (`disconnect()` after the last answer before the pause)"}},
 		{"a proxy's own idle timeout", overMesh, 0, []string{"For whoever runs the mesh sidecar: TCP ends there, so that its own idle timeout", "trafficPolicy.connectionPool.tcp.idleTimeout (1 h by default)"}},
 		{"a proxy's own idle timeout, plain", overPlain, 0, []string{"trafficPolicy.connectionPool.http.idleTimeout (1 h by default)"}},
 		{"a proxy that is no mesh", overProxy, 0, []string{"For whoever runs the proxy: TCP ends there"}},
 		{"no more descriptors", spentOn(probes.ResourceDescriptors, 64, 64), 0, []string{"Let perch's pod open more files", "max_connections"}},
 		{"no more ports", spentOn(probes.ResourcePorts, 4, 4), 0, []string{"net.ipv4.ip_local_port_range"}},
-		{"in Spring Boot", withClient(one(rungAt(0, 1500*time.Millisecond, "idle_fin").closed(s, "fin"))), 0, []string{"setKeepAliveStrategy((response, context) -> 900)`, used in Spring Boot by `builder.requestFactory(() -> new HttpComponentsClientHttpRequestFactory(client)).build()`. "}},
-		{"in Spring Boot, WebClient", webClient, 0, []string{"maxIdleTime(Duration.ofMillis(315000)).build())`, used in Spring Boot by `builder.clientConnector(new ReactorClientHttpConnector(HttpClient.create(pool))).build()`. "}},
-		{"in .NET's words", dotnet, 0, []string{"First: .NET HttpClient's max_idle none -> 252 s: `new SocketsHttpHandler { PooledConnectionIdleTimeout = TimeSpan.FromMilliseconds(252000) }`"}},
-		{"requests has no such setting", requests, 0, []string{"Python requests has no setting for how long a connection may be idle: let the first call after a pause of 9 s or more open a new connection (a new Session)", "send again what is idempotent, so that `", "does not reach the application: `session.mount(", "executed twice"}},
+		{"in Spring Boot", withClient(one(rungAt(0, 1500*time.Millisecond, "idle_fin").closed(s, "fin"))), 0, []string{"setKeepAliveStrategy((response, context) -> 900)`, in Spring Boot by the @Bean in docs/clients.md, under Apache HttpClient 4.5. "}},
+		{"in Spring Boot, WebClient", webClient, 0, []string{"maxIdleTime(Duration.ofMillis(315000)).build())`, in Spring Boot by the @Bean in docs/clients.md, under reactor-netty HttpClient. "}},
+		{"in .NET's words", dotnet, 0, []string{"1. Set .NET HttpClient's max_idle none -> 252 s: `new SocketsHttpHandler { PooledConnectionIdleTimeout = TimeSpan.FromMilliseconds(252000) }`"}},
+		{"requests has no such setting", requests, 0, []string{"Let the first call after a pause of 9 s or more open a new connection (a new Session): Python requests has no setting for how long a connection may be idle. ", "send again what is idempotent, so that `", "does not reach the application: `session.mount(", "executed twice"}},
 		{"stalled", withClient(one(rungAt(0, 30*s, "no_response"))), 0, []string{"`HttpClientBuilder.create().setDefaultRequestConfig(RequestConfig.custom().setSocketTimeout(1000).build())`", "may still be running"}},
-		{"undeclared close", one(rungAt(0, s, "idle_fin").closed(20*time.Millisecond, "fin")), 0, []string{"First: limit how often", "For the API's owner: ", "should have said Connection: close"}},
+		{"undeclared close", one(rungAt(0, s, "idle_fin").closed(20*time.Millisecond, "fin")), 0, []string{"1. Limit how often", "\n2. For the API's owner: ", "should have said Connection: close"}},
 		{"service down", one(rungAt(0, s, "eof").control("eof")), 0, []string{"It is not the connection pool"}},
 		{"rate limited", httpInput("rate_limited"), 0, []string{"perch sent 12 requests"}},
 		{"no keep-alive", one(closing), 0, []string{"every call pays 61 ms for a new one (name 1 ms, connect 20 ms, TLS 40 ms)"}},
@@ -156,7 +156,7 @@ func saysWhatMayHaveRun(t *testing.T, advice []string) int {
 	for _, line := range advice {
 		low := strings.ToLower(line)
 		repeats := false
-		for _, word := range []string{"retry list", "retries", "retry policy", "move that retry", "repeat", "send again", "attempts", "retry="} {
+		for _, word := range []string{"retry layer", "retry list", "retries", "retry policy", "move that retry", "repeat", "send again", "attempts", "retry="} {
 			repeats = repeats || strings.Contains(low, word)
 		}
 		if !repeats || strings.HasPrefix(line, "Mind: ") { // a caveat of the catalog: what a setting does not do
@@ -184,28 +184,28 @@ func TestRetryAdvice(t *testing.T) {
 		change change
 		method string
 		reason probes.Reason
-		want   string // the advice that begins with Then; empty: none does
+		want   string // the second step; empty: there is none for retries
 		or     bool   // whether moving the layer is offered
 	}{
-		{"idle_fin", errors("ResourceAccessException"), "GET", "idle_fin", "Then add " + noAnswer + " and " + socket + " to the retry list inside RestTemplate, for idempotent methods only: one race", true},
-		{"reset", errors("ResourceAccessException"), "GET", "reset", "Then add " + socket + " and " + noAnswer + " to the retry list", true},
-		{"half of the race is there", errors("NoHttpResponseException"), "GET", "eof", "Then add " + socket + " to the retry list", false},
+		{"idle_fin", errors("ResourceAccessException"), "GET", "idle_fin", "Add " + noAnswer + " and " + socket + " to the list of the retry layer that calls Apache HttpClient 4.5 (inside RestTemplate: an interceptor or a request factory), for idempotent methods only: one race", true},
+		{"reset", errors("ResourceAccessException"), "GET", "reset", "Add " + socket + " and " + noAnswer + " to the list of the retry layer", true},
+		{"half of the race is there", errors("NoHttpResponseException"), "GET", "eof", "Add " + socket + " to the list of the retry layer", false},
 		{"all of it is there", errors("NoHttpResponseException", "java.net.SocketException"), "GET", "eof", "", false},
 		{"by its superclass", errors("java.io.IOException"), "GET", "eof", "", false},
 		{"a list around that holds nothing of it", func(c *probes.Client) {
 			c.Retry.Layer, c.Retry.Errors = probes.LayerAround, []string{"HttpServerErrorException"}
-		}, "GET", "eof", "Then add " + around + " to the retry list around RestTemplate", false},
-		{"one attempt, an empty list", func(c *probes.Client) { c.Retry.Attempts, c.Retry.Errors = 1, nil }, "GET", "eof", "Then add " + noAnswer + " and " + socket + " to the retry list inside RestTemplate, and make 2 attempts (now 1), for idempotent methods only: ", false},
+		}, "GET", "eof", "Add " + around + " to the list of the retry layer that calls RestTemplate (around it)", false},
+		{"one attempt, an empty list", func(c *probes.Client) { c.Retry.Attempts, c.Retry.Errors = 1, nil }, "GET", "eof", "Add " + noAnswer + " and " + socket + " to the list of the retry layer that calls Apache HttpClient 4.5 (inside RestTemplate: an interceptor or a request factory), and make 2 attempts (now 1), for idempotent methods only: ", false},
 		{"one attempt, and all is listed", func(c *probes.Client) {
 			c.Retry.Attempts, c.Retry.Errors = 1, []string{"java.io.IOException"}
-		}, "GET", "eof", "Then let the retry policy make 2 attempts (now 1), for idempotent methods only: the request may have been executed.", false},
-		{"no policy", func(c *probes.Client) { c.Retry = nil }, "GET", "eof", "Then let Apache HttpClient 4.5 send again what is idempotent, so that " + noAnswer + " or " + socket + " does not reach the application: `HttpClientBuilder.create().setRetryHandler(", false},
-		{"no policy, and no retry of its own", func(c *probes.Client) { *c = probes.Client{Kind: "aiohttp"} }, "GET", "eof", "Then add `aiohttp.ServerDisconnectedError` and `aiohttp.ClientOSError` to the errors that the application retries, for idempotent methods only", false},
-		{"no policy, and a POST", func(c *probes.Client) { c.Retry = nil }, "POST", "eof", "Then add " + noAnswer + " and " + socket + " to the errors that the application retries, for idempotent methods only", false},
-		{"a list that goes too far", errors("java.io.IOException"), "POST", "eof", "Then restrict " + noAnswer + " in the retry list to idempotent methods: a POST may have been executed already.", false},
+		}, "GET", "eof", "Let the retry policy make 2 attempts (now 1), for idempotent methods only: the request may have been executed.", false},
+		{"no policy", func(c *probes.Client) { c.Retry = nil }, "GET", "eof", "Let Apache HttpClient 4.5 send again what is idempotent, so that " + noAnswer + " or " + socket + " does not reach the application: `HttpClientBuilder.create().setRetryHandler(", false},
+		{"no policy, and no retry of its own", func(c *probes.Client) { *c = probes.Client{Kind: "aiohttp"} }, "GET", "eof", "Add `aiohttp.ServerDisconnectedError` and `aiohttp.ClientOSError` to the errors that the application retries, for idempotent methods only", false},
+		{"no policy, and a POST", func(c *probes.Client) { c.Retry = nil }, "POST", "eof", "Add " + noAnswer + " and " + socket + " to the errors that the application retries, for idempotent methods only", false},
+		{"a list that goes too far", errors("java.io.IOException"), "POST", "eof", "Restrict " + noAnswer + " in the retry list to idempotent methods: a POST may have been executed already.", false},
 		{"a client that goes too far", func(c *probes.Client) {
 			*c = probes.Client{Kind: "okhttp"}
-		}, "POST", "eof", "Then turn off OkHttp 3's own retry for a POST: it sends again what may have been executed already.", false},
+		}, "POST", "eof", "Turn off OkHttp 3's own retry for a POST: it sends again what may have been executed already.", false},
 		{"a client that repeats it itself", func(c *probes.Client) { c.AutomaticRetries = probes.SwitchDefault }, "GET", "eof", "", false},
 	}
 	for _, tt := range tests {
@@ -214,9 +214,11 @@ func TestRetryAdvice(t *testing.T) {
 			tt.change(in.Spec.Client)
 			in.Spec.Method = tt.method
 			advice := judgeOne(t, in, 0).Advice
-			then := slices.IndexFunc(advice, func(s string) bool { return strings.HasPrefix(s, "Then ") })
-			or := slices.ContainsFunc(advice, func(s string) bool { return strings.HasPrefix(s, "Or move that retry around RestTemplate") })
-			if or != tt.or || (then >= 0) != (tt.want != "") || then >= 0 && !strings.HasPrefix(advice[then], tt.want) {
+			then := slices.IndexFunc(advice, func(s string) bool {
+				return strings.HasPrefix(s, "2. ") && !strings.HasPrefix(s, "2. For the API's owner")
+			})
+			or := slices.ContainsFunc(advice, func(s string) bool { return strings.HasPrefix(s, "2b. Or move that retry around RestTemplate") })
+			if or != tt.or || (then >= 0) != (tt.want != "") || then >= 0 && !strings.HasPrefix(advice[then], "2. "+tt.want) {
 				t.Errorf("want %q, moving the layer %t:\n%s", tt.want, tt.or, strings.Join(advice, "\n"))
 			}
 		})

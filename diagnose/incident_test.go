@@ -94,23 +94,24 @@ func TestIncidentAdvice(t *testing.T) {
 	o := judgeOne(t, incident(time.Minute, incidentClient()), 1)
 	all := strings.Join(o.Advice, "\n")
 	for _, want := range []string{
-		"First: Apache HttpClient 4.5's max_idle none -> 900 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 900)`, used in Spring Boot by `builder.requestFactory(",
-		". The path closes after 1.001 s (measured); 900 ms leaves a margin",
+		"1. Set Apache HttpClient 4.5's max_idle none -> 900 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 900)`, in Spring Boot by the @Bean in docs/clients.md, under Apache HttpClient 4.5",
+		". The path closes after 1.001 s measured, taken as 1 s, less 100 ms for round trip and ticks: 900 ms.",
 		"evictIdleConnections only looks once every max idle time",
-		"Or only look earlier, validate_after 2 s -> 900 ms",
-		"setValidateAfterInactivity(900)",
+		"1b. Or only look earlier, validate_after 2 s -> 900 ms",
+		"`manager.setValidateAfterInactivity(900)` on the connection manager that the client is built with",
 		"A close that crosses the request still slips through",
-		"Then add `org.apache.http.NoHttpResponseException` and `java.net.SocketException` to the retry list inside RestTemplate, for idempotent methods only",
+		"2. Add `org.apache.http.NoHttpResponseException` and `java.net.SocketException` to the list of the retry layer that calls Apache HttpClient 4.5 (inside RestTemplate: an interceptor or a request factory), for idempotent methods only",
 		"may have executed",
-		"Or move that retry around RestTemplate, for idempotent methods only: its list covers what comes out there",
-		"before the 60 s that keep_alive expects",
+		"2b. Or move that retry around RestTemplate, for idempotent methods only: its list covers what comes out there",
+		"before the 60 s that perch's config (`keep_alive: 1m`) expects",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("advice lacks %q:\n%s", want, all)
 		}
 	}
-	// One thing is first, caveats stand where they belong, the owner's part is last.
-	for i, begin := range []string{"First: ", "Mind: ", "Or only ", "Then add ", "Or move ", "For the API's owner: "} {
+	// One thing is first, each alternative stands beside its own step, the owner's
+	// part is the last step, and caveats come after all that they may be about.
+	for i, begin := range []string{"1. Set ", "1b. Or only ", "2. Add ", "2b. Or move ", "3. For the API's owner: ", "Mind: "} {
 		if len(o.Advice) != 6 || !strings.HasPrefix(o.Advice[i], begin) {
 			t.Errorf("advice %d of %d does not begin with %q:\n%s", i+1, len(o.Advice), begin, all)
 		}

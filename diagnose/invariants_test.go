@@ -112,7 +112,7 @@ func retries(in Input, o probes.Outcome, gap probes.Hypothesis) []fault {
 	}
 	warned := regexp.MustCompile(`executed|idempotent`)
 	for _, advice := range o.Advice {
-		adds := strings.Contains(advice, "Then add ") || strings.Contains(advice, "send again") || strings.Contains(advice, "make 2 attempts")
+		adds := strings.Contains(advice, "Add `") || strings.Contains(advice, "send again") || strings.Contains(advice, "make 2 attempts")
 		if adds && !warned.MatchString(advice) {
 			faults = append(faults, fault{"a retry is advised without a warning", advice})
 		}

@@ -19,13 +19,26 @@ type Path struct {
 	Survived   time.Duration // with Unseen: the longest idle age below Timeout that worked; 0: none did
 }
 
-// Safe is the longest idle time that is safe on the path: its timeout less 10%,
-// at least 100 ms and two round trips, and the spread of the ends; never less
-// than half of it. Of an end that was not seen only what worked is safe.
-// Rounded down to what people write. 0: no timeout is known, or nothing worked.
-func (p Path) Safe() time.Duration {
-	margin := max(p.Timeout/10, 100*time.Millisecond, 2*p.Margin) + p.Spread
-	safe := max(p.Timeout-margin, p.Timeout/2)
+// Reckoning is how the longest safe idle time of a path comes about.
+type Reckoning struct {
+	Timeout time.Duration // what was measured, as a server's setting has it: two digits
+	Margin  time.Duration // for round trip and ticks
+	Spread  time.Duration // of ends further apart than the margin is for; else 0
+	Safe    time.Duration // rounded down to what people write; 0: no timeout is known, or nothing worked
+}
+
+// Reckon says what is safe: the timeout less 10%, at least 100 ms and two round
+// trips, and less the spread of ends that are more than 2% apart; never less
+// than half of it. Of an end that was not seen only what worked is safe. Servers
+// are set to round timeouts and end a little before or after: measurements of one
+// timeout come to one value, so that a setting need not follow each of them.
+func (p Path) Reckon() Reckoning {
+	r := Reckoning{Timeout: twoDigits(p.Timeout + p.Timeout/200)}
+	r.Margin = max(r.Timeout/10, 100*time.Millisecond, 2*p.Margin)
+	if p.Spread > p.Timeout/50 {
+		r.Spread = p.Spread
+	}
+	safe := max(r.Timeout-r.Margin-r.Spread, r.Timeout/2)
 	if p.Unseen {
 		safe = min(safe, p.Survived)
 	}
@@ -36,8 +49,21 @@ func (p Path) Safe() time.Duration {
 	case safe >= 500*time.Millisecond:
 		step = 50 * time.Millisecond
 	}
-	return safe.Truncate(step)
+	r.Safe = safe.Truncate(step)
+	return r
 }
+
+// twoDigits rounds down to two significant digits.
+func twoDigits(d time.Duration) time.Duration {
+	step := time.Duration(1)
+	for d/step >= 100 {
+		step *= 10
+	}
+	return d.Truncate(step)
+}
+
+// Safe is the longest idle time that is safe on the path, in Reckon's way.
+func (p Path) Safe() time.Duration { return p.Reckon().Safe }
 
 // Band returns the idle ages at which the client would use a connection that
 // the path has already closed, for a close that can be seen. nil: there are
@@ -46,7 +72,8 @@ func Band(decl probes.Client, measured, rtt time.Duration) *probes.Band {
 	return BandOn(decl, Path{Timeout: measured, Margin: rtt})
 }
 
-// begins is the idle age from which a connection may have ended.
+// begins is the idle age from which a connection may have ended, or end while
+// the request travels: the earliest end less round trip and resolution.
 func (p Path) begins() time.Duration {
 	if p.Unseen {
 		return min(p.Survived, p.Timeout)

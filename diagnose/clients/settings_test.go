@@ -22,7 +22,10 @@ func TestSafe(t *testing.T) {
 		{"two round trips", Path{Timeout: 2 * s, Margin: 300 * ms}, 1400 * ms},
 		{"the spread of a ticking server", Path{Timeout: 2 * s, Spread: 500 * ms}, 1300 * ms},
 		{"never less than half", Path{Timeout: 2 * s, Spread: 5 * s}, s},
-		{"rounded down", Path{Timeout: 12345 * ms}, 11 * s},
+		{"rounded down", Path{Timeout: 12345 * ms}, 10 * s},
+		{"a little before a second", Path{Timeout: 998 * ms, Spread: 3 * ms}, 900 * ms},
+		{"a little after it", Path{Timeout: 1005 * ms, Spread: 11 * ms, Margin: 8 * ms}, 900 * ms},
+		{"a minute, a tick late", Path{Timeout: 60700 * ms, Spread: 300 * ms}, 54 * s},
 		{"short ones finely", Path{Timeout: 333 * ms}, 230 * ms},
 	} {
 		if got := tt.path.Safe(); got != tt.want {
