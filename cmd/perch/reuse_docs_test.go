@@ -10,9 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"perch.example/diagnose/clients"
 	"perch.example/probes"
 )
 
@@ -54,37 +52,8 @@ func TestReuseGuideRetries(t *testing.T) {
 	}
 }
 
-// TestReuseStandardLimits: the standard's longest idle times are those that
-// perch advises.
-func TestReuseStandardLimits(t *testing.T) {
-	t.Parallel()
-	m := regexp.MustCompile(`(?m)^> +\| measured \|(.*)\|\n.*\n> +\| max idle \|(.*)\|$`).FindStringSubmatch(read(t, reuseDoc))
-	if m == nil {
-		t.Fatal("no table of longest idle times")
-	}
-	measured, limits := strings.Split(m[1], "|"), strings.Split(m[2], "|")
-	if len(measured) != len(limits) || len(measured) < 4 {
-		t.Fatalf("%d measured, %d limits", len(measured), len(limits))
-	}
-	for i := range measured {
-		path := clients.Path{Timeout: written(t, measured[i])}
-		if got, want := written(t, limits[i]), path.Safe(); got != want {
-			t.Errorf("measured %s: the standard says %s, perch advises %s", path.Timeout, got, want)
-		}
-	}
-}
-
-func written(t *testing.T, cell string) time.Duration {
-	t.Helper()
-	d, err := time.ParseDuration(strings.ReplaceAll(cell, " ", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-// TestReuseDocsLead: links, pictures and anchors of the two documents exist, and
-// each source is used.
+// TestReuseDocsLead: links, pictures and anchors of the documents exist, and each
+// source is used.
 func TestReuseDocsLead(t *testing.T) {
 	t.Parallel()
 	for _, doc := range []string{reuseDoc, incidentDoc} {
