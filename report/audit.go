@@ -139,7 +139,11 @@ func auditClient(a probes.Audit) string {
 	if class := usualWrap(a); class != "" {
 		text += ", which turns each I/O error into " + class
 	}
-	if a.Client.AutomaticRetries == probes.SwitchNone {
+	switch {
+	case a.Client.AutomaticRetries != probes.SwitchNone:
+	case slices.ContainsFunc(a.Rows, func(r probes.AuditRow) bool { return r.By == a.Name }):
+		text += "; its own retries are declared off, but it has them"
+	default:
 		text += "; its own retries are off"
 	}
 	return text

@@ -8,6 +8,7 @@ import (
 	"path"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,7 +60,7 @@ a 429 or 503 is not asked for again.
 			return usage(err)
 		}
 		for _, w := range cfg.Warnings {
-			if !slices.Contains(all.Doubts, w) {
+			if !strings.Contains(w, retryEntry) {
 				log.Warn("config", "warning", w)
 			}
 		}
@@ -125,11 +126,27 @@ func auditsOf(cfg config.Config, only []string) (probes.Audits, error) {
 		all.Audits[i].Targets = append(all.Audits[i].Targets, t.Name)
 	}
 	for _, w := range cfg.Warnings {
-		if strings.Contains(w, ".retry.errors[") {
+		if strings.Contains(w, retryEntry) && slices.ContainsFunc(targets, doubtedIn(w)) {
 			all.Doubts = append(all.Doubts, w)
 		}
 	}
 	return all, nil
+}
+
+// retryEntry is in the config's warnings about an entry of a retry list.
+const retryEntry = ".retry.errors["
+
+// doubtedIn reports whether the entry that a warning is about, of which it shows
+// the beginning at least, is in a target's list.
+func doubtedIn(warning string) func(probes.Target) bool {
+	const shown = 60 // the config cuts what is longer
+	warning, _, _ = strings.Cut(warning, "did you mean") // another's right name
+	return func(t probes.Target) bool {
+		return t.Client != nil && t.Client.Retry != nil && slices.ContainsFunc(t.Client.Retry.Errors, func(entry string) bool {
+			quoted := strconv.Quote(entry)
+			return strings.Contains(warning, "(not shown)") || strings.Contains(warning, quoted[:min(shown, len(quoted))])
+		})
+	}
 }
 
 // chosen are the targets that --only names; a probe behind the target's name,
@@ -141,10 +158,9 @@ func chosen(cfg config.Config, only []string) ([]probes.Target, error) {
 	var problems []error
 	wanted := map[string]bool{}
 	for _, pattern := range only {
-		target, _, _ := strings.Cut(pattern, "/")
 		found := false
 		for _, t := range cfg.Targets {
-			if ok, err := path.Match(target, t.Name); err == nil && ok {
+			if chooses(pattern, t) {
 				wanted[t.Name], found = true, true
 			}
 		}
@@ -153,10 +169,22 @@ func chosen(cfg config.Config, only []string) ([]probes.Target, error) {
 			for _, t := range cfg.Targets {
 				names = append(names, t.Name)
 			}
-			problems = append(problems, fmt.Errorf("--only %s: matches no target, known are: %s", pattern, strings.Join(names, ", ")))
+			problems = append(problems, fmt.Errorf("--only %s: matches no target or none of its probes, known targets are: %s", pattern, strings.Join(names, ", ")))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(cfg.Targets), func(t probes.Target) bool { return !wanted[t.Name] }), errors.Join(problems...)
+}
+
+// chooses reports whether a pattern names the target, or a probe of it.
+func chooses(pattern string, t probes.Target) bool {
+	target, probe, one := strings.Cut(pattern, "/")
+	if ok, err := path.Match(target, t.Name); err != nil || !ok {
+		return false
+	}
+	return !one || slices.ContainsFunc(t.Probes, func(s probes.Spec) bool {
+		ok, err := path.Match(probe, s.Probe)
+		return err == nil && ok
+	})
 }
 
 // auditExit is 1 where --fail-on says so: a missed network failure is a fail,

@@ -134,6 +134,25 @@ func TestAuditPointsAtMisspeltExceptions(t *testing.T) {
 	}
 }
 
+// TestAuditDoubtsOnlyWhatItAudits: a name that is misspelt in another target's
+// list is not this one's, nor is it logged.
+func TestAuditDoubtsOnlyWhatItAudits(t *testing.T) {
+	t.Parallel()
+	path := configFile(t, "", `
+version: 1
+name: several
+targets:
+  - {name: a, url: "https://a.example", client: {kind: okhttp, retry: {layer: inside, attempts: 2, errors: [java.io.IOExcepton]}}, probes: [{name: p, kind: http}]}
+  - {name: b, url: "https://b.example", client: {kind: okhttp, retry: {layer: inside, attempts: 2, errors: [java.io.IOException]}}, probes: [{name: p, kind: http}]}
+`)
+	for only, doubts := range map[string]int{"a": 1, "b": 0, "*": 1} {
+		doc, r := auditJSON(t, path, "--only", only)
+		if len(doc.Doubts) != doubts || r.stderr != "" {
+			t.Errorf("--only %s: doubts %q, logged %q, want %d and nothing", only, doc.Doubts, r.stderr, doubts)
+		}
+	}
+}
+
 // TestAuditNeedsTheConfigOnly: no secret is read and no state, no vantage is
 // asked for, and what is pasted from its output is YAML.
 func TestAuditNeedsTheConfigOnly(t *testing.T) {
@@ -201,7 +220,10 @@ func TestAuditExitStatus(t *testing.T) {
 		{[]string{"--config", "../../examples/folder"}, exitOK, ""},
 		{[]string{"--config", broken}, exitUsage, "perch.yaml:8"},
 		{[]string{"--config", "/nonexistent.yaml"}, exitUsage, "/nonexistent.yaml"},
-		{[]string{"--config", incident, "--only", "stoc"}, exitUsage, "known are: stock-api"},
+		{[]string{"--config", incident, "--only", "stoc"}, exitUsage, "known targets are: stock-api"},
+		{[]string{"--config", incident, "--only", "stock-api/nope"}, exitUsage, "none of its probes"},
+		{[]string{"--config", incident, "--only", "stock-api/calendar*"}, exitFindings, "MISSED"},
+		{[]string{"--config", incident, "--only", "["}, exitUsage, "known targets are: stock-api"},
 		{[]string{"--config", incident, "--output", "junit"}, exitUsage, "not supported yet"},
 		{[]string{incident}, exitUsage, "behind --config"},
 		{[]string{"--config", incident, "--output-file", "/nonexistent/audit.txt"}, exitOwn, "/nonexistent/audit.txt"},

@@ -123,6 +123,9 @@ func ownRetriesNote(decl probes.Client, a probes.Audit) string {
 	if len(hidden) == 0 {
 		return ""
 	}
+	if still := slices.DeleteFunc(slices.Clone(a.Rows), func(r probes.AuditRow) bool { return r.By != a.Name }); decl.AutomaticRetries == probes.SwitchNone && len(still) > 0 {
+		return fmt.Sprintf("`automatic_retries: none` is declared, but perch knows of nothing that keeps %s from sending again after %s: judged is that it does.", a.Name, reasonsOf(still))
+	}
 	if decl.AutomaticRetries == probes.SwitchNone {
 		return fmt.Sprintf("The client's automatic retries are off. With them on it would by itself send a GET again after %s.", reasonsOf(hidden))
 	}
