@@ -27,7 +27,8 @@ func descriptors() probes.Usage {
 	case err != nil:
 		return probes.Usage{}
 	}
-	return probes.Usage{Used: used, Limit: int(limit.Cur)}
+	// Those that were open before the limit was set may lie above it.
+	return probes.Usage{Used: min(used, int(limit.Cur)), Limit: int(limit.Cur)}
 }
 
 // openFiles counts the entries of a process's fd folder: Linux 6.2 gives their
