@@ -28,7 +28,7 @@ func TestHypothesesOfThePool(t *testing.T) {
 	}, []wanted{{
 		reason: "idle_fin", verdict: "fail", diagnosis: "early_close", ends: "unknown", closedBy: "peer",
 		ruled:    "out out out in out open",
-		evidence: map[string]string{"stale_pool": `ended at (1(\.\d+)? s|99\d ms) idle`, "api_down": `fresh connection .*answered 200 in \d`},
+		evidence: map[string]string{"stale_pool": `ended at (1(\.\d+)? s|9\d\d ms) idle`, "api_down": `fresh connection .*answered 200 in \d`},
 	}}}))
 }
 
@@ -45,7 +45,7 @@ func pools() []pool {
 		wrapped   = answers + ", org.springframework.web.client.ResourceAccessException"
 		completed = wrapped + ", org.apache.http.NoHttpResponseException"
 	)
-	band := map[string]string{"stale_pool": `ended at (1(\.\d+)? s|99\d ms) idle.* (1(\.\d+)? s|9\d\d ms) to 2 s`}
+	band := map[string]string{"stale_pool": `ended at (1(\.\d+)? s|9\d\d ms) idle.* (1(\.\d+)? s|9\d\d ms) to 2 s`}
 	with := func(more map[string]string) map[string]string {
 		for id, e := range band {
 			more[id] = e
@@ -85,7 +85,7 @@ func TestHypothesesOfAPoolThatStopsInTime(t *testing.T) {
 		reason: "idle_fin", verdict: "fail", diagnosis: "early_close", ends: "unknown", closedBy: "peer",
 		ruled: "out out out open out out",
 		evidence: map[string]string{
-			"stale_pool": `ended at (1(\.\d+)? s|99\d ms) idle.*no danger band`,
+			"stale_pool": `ended at (1(\.\d+)? s|9\d\d ms) idle.*no danger band`,
 			"retry_gap":  "idle for 0.8 s",
 		},
 	}}}.play(t)

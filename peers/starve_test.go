@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -59,6 +60,9 @@ type cpuGroup struct {
 	cpu     int  // the one that its processes run on
 	hog     *exec.Cmd
 	began   time.Time // a period of its
+
+	mu   sync.Mutex
+	gone bool
 }
 
 // period is the longest that the kernel takes: each time the quota is used up,
@@ -80,14 +84,14 @@ func newCPUGroup(t *testing.T) (*cpuGroup, error) {
 			continue
 		}
 		t.Cleanup(func() { g.remove(t) })
-		return &g, nil
+		return g, nil
 	}
 	return nil, fmt.Errorf("no cpu controller can be written here: %s", strings.Join(append(tried, "end of /proc/self/mountinfo"), "; "))
 }
 
 // cpuControllers returns where a cpu controller may be: this process's own
 // group in each hierarchy.
-func cpuControllers() []cpuGroup {
+func cpuControllers() []*cpuGroup {
 	own := map[string]string{} // of a hierarchy's controllers ("": version 2), its path
 	groups, _ := os.ReadFile("/proc/self/cgroup")
 	for line := range strings.Lines(string(groups)) {
@@ -95,7 +99,7 @@ func cpuControllers() []cpuGroup {
 			own[f[1]] = f[2]
 		}
 	}
-	var found []cpuGroup
+	var found []*cpuGroup
 	mounts, _ := os.ReadFile("/proc/self/mountinfo")
 	// ID parent major:minor root mountpoint options ... - type source super-options
 	line := regexp.MustCompile(`(?m)^\S+ \S+ \S+ (\S+) (\S+) .* - (cgroup2?) \S+ (\S+)$`)
@@ -105,9 +109,9 @@ func cpuControllers() []cpuGroup {
 			path = strings.TrimPrefix(path, strings.TrimSuffix(root, "/"))
 			switch {
 			case kind == "cgroup2" && controllers == "":
-				found = append(found, cpuGroup{dir: filepath.Join(at, path), unified: true})
+				found = append(found, &cpuGroup{dir: filepath.Join(at, path), unified: true})
 			case kind == "cgroup" && hasCPU(strings.Split(controllers, ",")) && hasCPU(options):
-				found = append(found, cpuGroup{dir: filepath.Join(at, path)})
+				found = append(found, &cpuGroup{dir: filepath.Join(at, path)})
 			}
 		}
 	}
@@ -254,10 +258,17 @@ func (g *cpuGroup) ran() time.Duration {
 	return time.Duration(n)
 }
 
-// relieve ends starve.
+// relieve ends starve, for good, unless the group is gone already.
 func (g *cpuGroup) relieve(t *testing.T) {
 	t.Helper()
-	_ = g.hog.Process.Kill()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.gone {
+		return
+	}
+	if g.hog != nil {
+		_ = g.hog.Process.Kill()
+	}
 	if err := g.unlimit(); err != nil {
 		t.Errorf("taking the CPU quota away: %v", err)
 	}
@@ -283,8 +294,11 @@ func (g *cpuGroup) stat(t *testing.T, name string) int64 {
 // late.
 func (g *cpuGroup) remove(t *testing.T) {
 	t.Helper()
+	g.relieve(t)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.gone = true
 	if g.hog != nil {
-		g.relieve(t)
 		_ = g.hog.Wait() // killed
 	}
 	var err error
