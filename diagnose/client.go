@@ -52,7 +52,8 @@ func newClientView(j *judgement) *clientView {
 func (l *ladder) path() clients.Path {
 	p := clients.Path{Timeout: l.idle.Died, Advertised: l.idle.Advertised, Silent: l.idle.How == probes.HowSilent}
 	if len(l.ends) > 0 {
-		p.Timeout, p.Spread = l.ends[0], l.ends[len(l.ends)-1]-l.ends[0]
+		p.Timeout = l.earliest(l.ends[0])
+		p.Spread = l.ends[len(l.ends)-1] - p.Timeout
 	}
 	for _, r := range l.rungs {
 		if r.reuse != nil {
@@ -66,6 +67,22 @@ func (l *ladder) path() clients.Path {
 		}
 	}
 	return p
+}
+
+// earliest is the least idle age of a close of that timeout: one that was seen
+// counts without a control as well.
+func (l *ladder) earliest(timeout time.Duration) time.Duration {
+	first := timeout
+	for i, r := range l.rungs {
+		c := r.obs.Close
+		if c == nil || r.instant() || l.outlived(i) || l.massClosed(i) {
+			continue
+		}
+		if c.Age < first && timeout-c.Age <= l.tol(timeout) {
+			first = c.Age
+		}
+	}
+	return first
 }
 
 // verdict is what the client makes of the rung where that is worse than the

@@ -64,7 +64,7 @@ func aboutPool() []hypothesisCase {
 		{"fresh failed too", one(rungAt(0, 30*s, "eof").control("refused")), "stale_pool", "out", "a fresh connection 3 ms later failed too, after 142 ms: the connection was refused"},
 		{"died, no client", one(rungAt(0, 30*s, "eof")), "stale_pool", "in", "it ended at 30 s idle, and a fresh connection 3 ms later answered 200"},
 		{"looks first", withClient(one(rungAt(0, 30*s, "idle_fin").closed(20*s, "fin"))), "stale_pool", "open", "it ended at 20 s idle; Apache HttpClient 4.5 has no danger band here: it stops or looks before"},
-		{"silence in the band", withClient(one(blackhole())), "stale_pool", "in", "it ended at 30 s idle, and Apache HttpClient 4.5 still uses what is idle for 29.999 s and longer"},
+		{"silence in the band", withClient(one(blackhole())), "stale_pool", "in", "it ended at 30 s idle, and Apache HttpClient 4.5 still uses what is idle for 29.999 s and longer (from 1 ms before the earliest end: round trip and resolution)"},
 		{"instant close", one(rungAt(0, 30*s, "idle_fin").closed(20*time.Millisecond, "fin")), "stale_pool", "out", "it was closed 20 ms after its answer: too soon for an idle timeout"},
 		{"outlived", idleInput(time.Minute, rungAt(0, 30*s, "idle_fin").closed(20*s, "fin"), rungAt(5*s, 59*s, "ok")), "stale_pool", "out", "it ended at 20 s idle, and another connection worked after 59 s"},
 		{"answered on reuse only", one(limited("unavailable", 503)), "stale_pool", "out", "the connection was alive after 30 s idle: it answered 503 in 0.2 ms"},
@@ -104,14 +104,14 @@ func aboutLimits() []hypothesisCase {
 	unbudgeted := idleInput(time.Minute, rungAt(0, 30*s, "eof"))
 	unbudgeted.Budget = probes.BudgetUse{}
 	return []hypothesisCase{
-		{"429", one(limited("rate_limited", 429)), "rate_limit", "in", "the API answered 429 and asked to wait 7 s; perch sent 12 requests, at most 1 in a second; its budget is 2/s"},
-		{"Retry-After", one(limited("unavailable", 503)), "rate_limit", "in", "the API answered 503 and asked to wait 7 s; perch sent 12 requests, at most 1 in a second; its budget is 2/s"},
-		{"no 429", one(rungAt(0, 30*s, "eof")), "rate_limit", "out", "no 429 in 2 answers; perch sent 12 requests, at most 1 in a second; its budget is 2/s"},
-		{"a budget of 1/s allows two in one second", budget(1, 9, 2), "rate_limit", "out", "no 429 in 2 answers; perch sent 9 requests, at most 2 in a second; its budget of 1/s allows 2 in any 2 s"},
-		{"a fraction", budget(2.5, 9, 2), "rate_limit", "out", "no 429 in 2 answers; perch sent 9 requests, at most 2 in a second; its budget of 2.5/s allows 2 in any 1 s"},
-		{"nothing answered", httpInput("refused"), "rate_limit", "out", "no 429; perch sent 12 requests, at most 1 in a second; its budget is 2/s"},
-		{"one request", budget(1, 1, 1), "rate_limit", "out", "no 429 in 2 answers; perch sent 1 request; its budget of 1/s allows 2 in any 2 s"},
-		{"no budget known", unbudgeted, "rate_limit", "open", "no 429 in 2 answers; the share in use is not known"},
+		{"429", one(limited("rate_limited", 429)), "rate_limit", "in", "the API answered 429 and asked to wait 7 s; perch sent 12 requests in this run, at most 1 in a second; its budget is 2/s"},
+		{"Retry-After", one(limited("unavailable", 503)), "rate_limit", "in", "the API answered 503 and asked to wait 7 s; perch sent 12 requests in this run, at most 1 in a second; its budget is 2/s"},
+		{"no 429", one(rungAt(0, 30*s, "eof")), "rate_limit", "out", "perch met no 429 in the 2 answers of this rung; perch sent 12 requests in this run, at most 1 in a second; its budget is 2/s"},
+		{"a budget of 1/s allows two in one second", budget(1, 9, 2), "rate_limit", "out", "perch met no 429 in the 2 answers of this rung; perch sent 9 requests in this run, at most 2 in a second; its budget of 1/s allows 2 in any 2 s"},
+		{"a fraction", budget(2.5, 9, 2), "rate_limit", "out", "perch met no 429 in the 2 answers of this rung; perch sent 9 requests in this run, at most 2 in a second; its budget of 2.5/s allows 2 in any 1 s"},
+		{"nothing answered", httpInput("refused"), "rate_limit", "out", "perch met no 429; perch sent 12 requests in this run, at most 1 in a second; its budget is 2/s"},
+		{"one request", budget(1, 1, 1), "rate_limit", "out", "perch met no 429 in the 2 answers of this rung; perch sent 1 request in this run; its budget of 1/s allows 2 in any 2 s"},
+		{"no budget known", unbudgeted, "rate_limit", "open", "perch met no 429 in the 2 answers of this rung; the share in use is not known"},
 	}
 }
 

@@ -23,17 +23,26 @@ func (j *judgement) rateLimit() (probes.Ruling, string) {
 			answers++
 		}
 	}
-	none := "no 429; "
-	switch {
+	none := "perch met no 429"
+	switch of := j.ofStep(); {
 	case answers == 1:
-		none = "no 429 in 1 answer; "
+		none += " in the 1 answer of " + of
 	case answers > 1:
-		none = fmt.Sprintf("no 429 in %d answers; ", answers)
+		none += fmt.Sprintf(" in the %d answers of %s", answers, of)
 	}
+	none += "; "
 	if j.l.in.Budget.LimitPerSecond <= 0 {
 		return probes.RuledOpen, none + j.share()
 	}
 	return probes.RuledOut, none + j.share()
+}
+
+// ofStep names what was judged, beside the run that it is a part of.
+func (j *judgement) ofStep() string {
+	if j.rung.obs.Kind == probes.KindIdle {
+		return "this rung"
+	}
+	return "this probe"
 }
 
 func waitText(d time.Duration) string {
@@ -59,7 +68,7 @@ func (j *judgement) share() string {
 		rule = fmt.Sprintf("its budget of %s/s allows %.0f in any %s", trim(b.LimitPerSecond, 2), allowed, human(time.Duration(window*float64(time.Second))))
 	}
 	if b.Requests == 1 {
-		return "perch sent 1 request; " + rule
+		return "perch sent 1 request in this run; " + rule
 	}
-	return fmt.Sprintf("perch sent %d requests, at most %s in a second; %s", b.Requests, trim(b.PeakPerSecond, 1), rule)
+	return fmt.Sprintf("perch sent %d requests in this run, at most %s in a second; %s", b.Requests, trim(b.PeakPerSecond, 1), rule)
 }

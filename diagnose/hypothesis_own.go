@@ -36,7 +36,7 @@ func (j *judgement) ownPod() (probes.Ruling, string) {
 	if !a.DelayKnown && !timed(a.Reason) {
 		return probes.RuledOut, fmt.Sprintf("no stall makes this failure; perch itself stood still for at most %s", human(a.Own.Stalled)) + wellBelow(a.Own)
 	}
-	return probes.RuledOut, fmt.Sprintf("perch itself was delayed by at most %s", human(held)) + wellBelow(a.Own)
+	return probes.RuledOut, fmt.Sprintf("it needs no busy pod: perch met it while delayed by at most %s", human(held)) + wellBelow(a.Own)
 }
 
 // status continues "the answer" with its status; empty: it did not come whole.

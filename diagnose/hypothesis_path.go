@@ -19,8 +19,8 @@ const (
 )
 
 // pathBlocks is ruled by what came through: an answer, an acknowledgement, or
-// the peer's own close beside a fresh connection that worked. A block would
-// have been silent. Where TCP ends before the API none of it is the API's.
+// the peer's own close beside a fresh connection that worked: a block would have
+// stopped that one. Where TCP ends before the API none of it is the API's.
 func (j *judgement) pathBlocks() (probes.Ruling, string) {
 	a := j.at
 	switch {
@@ -78,9 +78,11 @@ func (j *judgement) pathOfClose() (probes.Ruling, string) {
 	case came != "" && acked && j.at.Reason == probes.ReasonEOF:
 		return probes.RuledOut, also(came, fresh)
 	case came != "" && fresh != "":
-		return probes.RuledOut, fmt.Sprintf("%s, and %s: a block would be silent", came, fresh)
-	case came != "" && (acked || !j.reused()): // this one was opened, or carried our bytes
-		return probes.RuledOut, came + ": a block would be silent"
+		return probes.RuledOut, fmt.Sprintf("%s, and %s: a block would not have let the fresh connection pass", came, fresh)
+	case came != "" && acked:
+		return probes.RuledOut, came + ": a block would not have let our bytes pass"
+	case came != "" && !j.reused():
+		return probes.RuledOut, came + ": a block would not have let the connect pass"
 	case came != "":
 		return probes.RuledOpen, came + "; no fresh connection was tried beside it"
 	case bareReset(j.at.Reason):

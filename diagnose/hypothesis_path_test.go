@@ -25,7 +25,7 @@ func aboutPath() []hypothesisCase {
 	unknown := rungAt(0, 30*s, "idle_fin").closed(20*s, "fin").reuse(acked(&none))
 	unknown.o.Path.TCPEnds = probes.TCPEndsUnknown
 	silent := func(b *build) *build { return b.reuse(func(a *probes.Attempt) { a.Elapsed = 2 * s }) }
-	const block = ", and a fresh connection 3 ms later answered 200: a block would be silent"
+	const block = ", and a fresh connection 3 ms later answered 200: a block would not have let the fresh connection pass"
 	return []hypothesisCase{
 		{"a FIN while idle", one(rungAt(0, 30*s, "idle_fin").closed(20*s, "fin").reuse(acked(&none))), "path_blocks", "out", "the peer's FIN came through after 20 s idle" + block},
 		{"the same where it is not known where TCP ends", one(unknown), "path_blocks", "out", "the peer's FIN came through after 20 s idle" + block},
@@ -37,7 +37,7 @@ func aboutPath() []hypothesisCase {
 		{"closed, acknowledgement not known", one(rungAt(0, 30*s, "eof").reuse(acked(nil))), "path_blocks", "out", "the peer's FIN came through 0.2 ms after our write" + block},
 		{"a FIN and no control", one(rungAt(0, 30*s, "idle_fin").closed(20*s, "fin").reuse(acked(&none)).control("")), "path_blocks", "open", "the peer's FIN came through after 20 s idle; no fresh connection was tried beside it"},
 		{"a GOAWAY after our write", one(rungAt(0, 30*s, "goaway_unprocessed")), "path_blocks", "out", "the peer's GOAWAY came through 0.2 ms after our write" + block},
-		{"closed on a fresh connection", httpInput("eof"), "path_blocks", "out", "the peer's FIN came through 142 ms after our write: a block would be silent"},
+		{"closed on a fresh connection", httpInput("eof"), "path_blocks", "out", "the peer's FIN came through 142 ms after our write: a block would not have let the connect pass"},
 		{"taken and silent", one(silent(rungAt(0, 30*s, "no_response"))), "path_blocks", "out", "the peer acknowledged all 212 of our bytes"},
 		{"taken in part and silent", one(silent(rungAt(0, 30*s, "no_response").reuse(acked(&some)))), "path_blocks", "open", "the peer acknowledged 100 of our 212 bytes in 2 s: a path that drops large packets looks so; a fresh connection answered 200"},
 		{"silent, acknowledgement not known", one(silent(rungAt(0, 30*s, "no_response").reuse(acked(nil)))), "path_blocks", "open", "whether the peer acknowledged our 212 bytes is not known; a fresh connection answered 200"},

@@ -29,17 +29,36 @@ func (j *judgement) stalePool() (probes.Ruling, string) {
 	if why := j.notIdleness(); why != "" {
 		return probes.RuledOut, why
 	}
-	died := j.rung.age()
-	v := j.client
+	died, v := j.rung.age(), j.client
+	ended := fmt.Sprintf("it ended at %s idle%s", human(died), j.earliest())
 	switch {
 	case v == nil:
-		return probes.RuledIn, fmt.Sprintf("it ended at %s idle, and %s", human(died), j.besideText())
+		return probes.RuledIn, fmt.Sprintf("%s, and %s", ended, j.besideText())
 	case clients.Holds(v.band, died) || clients.Holds(v.band, j.rung.reuseAge()):
-		return probes.RuledIn, fmt.Sprintf("it ended at %s idle, and %s still uses what is idle for %s", human(died), v.name, bandText(*v.band))
+		return probes.RuledIn, fmt.Sprintf("%s, and %s still uses what is idle for %s%s", ended, v.name, bandText(*v.band), j.bandStart())
 	case v.band == nil:
-		return probes.RuledOpen, fmt.Sprintf("it ended at %s idle; %s has no danger band here: it stops or looks before", human(died), v.name)
+		return probes.RuledOpen, fmt.Sprintf("%s; %s has no danger band here: it stops or looks before", ended, v.name)
 	}
-	return probes.RuledOpen, fmt.Sprintf("it ended at %s idle, outside of %s's danger band of %s", human(died), v.name, bandText(*v.band))
+	return probes.RuledOpen, fmt.Sprintf("%s, outside of %s's danger band of %s%s", ended, v.name, bandText(*v.band), j.bandStart())
+}
+
+// earliest adds the ladder's earliest end, which the limits follow from, where
+// this one came a little later; empty where it did not.
+func (j *judgement) earliest() string {
+	first, died := j.l.path().Timeout, j.rung.age()
+	if first <= 0 || died-first > j.l.tol(first) || died < first || human(first) == human(died) {
+		return ""
+	}
+	return " (the earliest at " + human(first) + ")"
+}
+
+// bandStart says why the danger band begins before the earliest end.
+func (j *judgement) bandStart() string {
+	path, band := j.l.path(), j.client.band
+	if band == nil || path.Unseen || path.Timeout <= band.From {
+		return ""
+	}
+	return fmt.Sprintf(" (from %s before the earliest end: round trip and resolution)", human(path.Timeout-band.From))
 }
 
 // noPool rules on a fresh connection: it never was in a pool.

@@ -8,8 +8,8 @@ import (
 	"perch.example/probes"
 )
 
-// Idle sums up a probe's ladder. Measured is the median idle age of the closes
-// that follow idle age: mass closes, and those that another rung outlived, are
+// Idle sums up a probe's ladder. Measured is the least idle age of the closes
+// that follow idle age, as the limits and bands follow from it: mass closes, and those that another rung outlived, are
 // left out.
 func Idle(spec probes.Spec, obs []probes.Observation) probes.IdleResult {
 	return newLadder(Input{Spec: spec, Observations: obs}).idle
@@ -40,8 +40,8 @@ func (l *ladder) result() probes.IdleResult {
 	if shortest != nil {
 		res.Died, res.How = shortest.reuseAge(), shortest.how()
 	}
-	if n := len(l.ends); n > 0 {
-		res.Measured = l.ends[n/2]
+	if len(l.ends) > 0 {
+		res.Measured = l.earliest(l.ends[0])
 	}
 	return res
 }

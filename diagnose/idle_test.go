@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -26,7 +27,7 @@ func TestIdle(t *testing.T) {
 		{"all worked", []*build{rungAt(0, 30*s, "ok"), rungAt(5*s, 59*s, "ok")}, probes.IdleResult{Survived: 59 * s}},
 		{
 			"a ladder", []*build{rungAt(0, 30*s, "ok"), closed(5*s, 61*s, 60*s), closed(10*s, 120*s, 60010*time.Millisecond)},
-			probes.IdleResult{Survived: 30 * s, Died: 61 * s, Measured: 60010 * time.Millisecond, How: "fin"},
+			probes.IdleResult{Survived: 30 * s, Died: 61 * s, Measured: 60 * s, How: "fin"},
 		},
 		{"advertised", []*build{advertised}, probes.IdleResult{Survived: 4 * s, Advertised: 5 * s}},
 		{
@@ -81,8 +82,8 @@ func TestASearchOfATickingServerIsMeasured(t *testing.T) {
 		t.Errorf("a ladder measured %s off a mass close, want nothing", got)
 	}
 	in.Spec.Search = true
-	if got := Idle(in.Spec, in.Observations).Measured; got != 3*s {
-		t.Errorf("a search measured %s, want 3s", got)
+	if got := Idle(in.Spec, in.Observations).Measured; got != s {
+		t.Errorf("a search measured %s, want the earliest end, 1s", got)
 	}
 	in = idleInput(0, rungAt(s/2, 2700*time.Millisecond, "ok"), swept(0, 2200*time.Millisecond))
 	in.Spec.Search = true
@@ -102,5 +103,40 @@ func TestIdlePath(t *testing.T) {
 	}
 	if path.Margin == 0 {
 		t.Error("the path has no margin for round trip and resolution")
+	}
+}
+
+// TestTheEarliestCloseIsTheMeasurement: limits, bands and the headline follow
+// from the least idle age, also of a close that has no control beside it.
+func TestTheEarliestCloseIsTheMeasurement(t *testing.T) {
+	const s, ms = time.Second, time.Millisecond
+	in := idleInput(0,
+		rungAt(0, 3*s, "idle_fin").closed(1001*ms, "fin").control(""),
+		rungAt(5*s, 4*s, "idle_fin").closed(1007*ms, "fin"),
+		rungAt(10*s, 5*s, "idle_fin").closed(1011*ms, "fin"))
+	if got := Idle(in.Spec, in.Observations).Measured; got != 1001*ms {
+		t.Errorf("measured %s, want 1.001s", got)
+	}
+	path := IdlePath(in.Spec, in.Observations)
+	if path.Timeout != 1001*ms || path.Spread != 10*ms {
+		t.Errorf("the path: %s, spread %s, want 1.001s, 10ms", path.Timeout, path.Spread)
+	}
+	if o := judgeOne(t, in, 1); !strings.Contains(o.Message, "after 1.007 s idle (the earliest at 1.001 s)") {
+		t.Errorf("the message does not name the earliest: %s", o.Message)
+	}
+}
+
+// TestACloseAsExpectedIsNotTooEarly: where the client's danger band meets a
+// close as expected, message and title say that it is the client's limit.
+func TestACloseAsExpectedIsNotTooEarly(t *testing.T) {
+	const long = "keeps idle connections longer than the path does"
+	for keepAlive, byClient := range map[time.Duration]bool{time.Second: true, 0: true, time.Minute: false} {
+		o := judgeOne(t, incident(keepAlive, incidentClient()), 1)
+		if o.Diagnosis != probes.DiagnosisEarlyClose || o.ByClient != byClient {
+			t.Fatalf("keep_alive %s: %s, by the client %t", keepAlive, o.Diagnosis, o.ByClient)
+		}
+		if strings.Contains(o.Message, long) != byClient || strings.Contains(o.DiagnosisWords(), long) != byClient {
+			t.Errorf("keep_alive %s: %q, %q", keepAlive, o.DiagnosisWords(), o.Message)
+		}
 	}
 }

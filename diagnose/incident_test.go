@@ -79,10 +79,10 @@ func TestIncidentHypotheses(t *testing.T) {
 	o := judgeOne(t, incident(time.Minute, incidentClient()), 1)
 	want := []probes.Hypothesis{
 		{ID: "api_down", Ruled: "out", Evidence: "a fresh connection 3 ms later answered 200 in 142 ms"},
-		{ID: "path_blocks", Ruled: "out", Evidence: "the peer's FIN came through after 1.001 s idle, and a fresh connection 3 ms later answered 200: a block would be silent"},
-		{ID: "own_pod", Ruled: "out", Evidence: "perch itself was delayed by at most 0.4 ms"},
-		{ID: "stale_pool", Ruled: "in", Evidence: "it ended at 1.001 s idle, and Apache HttpClient 4.5 still uses what is idle for 999 ms to 2 s"},
-		{ID: "rate_limit", Ruled: "out", Evidence: "no 429 in 2 answers; perch sent 12 requests, at most 1 in a second; its budget is 2/s"},
+		{ID: "path_blocks", Ruled: "out", Evidence: "the peer's FIN came through after 1.001 s idle, and a fresh connection 3 ms later answered 200: a block would not have let the fresh connection pass"},
+		{ID: "own_pod", Ruled: "out", Evidence: "it needs no busy pod: perch met it while delayed by at most 0.4 ms"},
+		{ID: "stale_pool", Ruled: "in", Evidence: "it ended at 1.001 s idle, and Apache HttpClient 4.5 still uses what is idle for 999 ms to 2 s (from 2 ms before the earliest end: round trip and resolution)"},
+		{ID: "rate_limit", Ruled: "out", Evidence: "perch met no 429 in the 2 answers of this rung; perch sent 12 requests in this run, at most 1 in a second; its budget is 2/s"},
 		{ID: "retry_gap", Ruled: "in", Evidence: "the retry list lacks org.apache.http.NoHttpResponseException, which a retry inside RestTemplate sees"},
 	}
 	if !reflect.DeepEqual(o.Hypotheses, want) {

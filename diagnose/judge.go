@@ -188,10 +188,17 @@ func (j *judgement) outcome() probes.Outcome {
 		o.Diagnosis, o.Family = j.rule.Diagnosis, j.rule.Family
 		o.Hypotheses = j.hypotheses()
 		o.Advice = j.advice()
+		o.ByClient = j.byClient()
 	}
 	o.RetryGaps = j.client.gaps()
 	o.Message = j.message()
 	return o
+}
+
+// byClient reports whether the table passes the rung and the client alone makes
+// it worse.
+func (j *judgement) byClient() bool {
+	return j.rule.Verdict == probes.VerdictPass && j.verdict != probes.VerdictPass
 }
 
 func (j *judgement) method() string {

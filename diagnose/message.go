@@ -80,7 +80,15 @@ func (j *judgement) rungMessage() string {
 	if answered(j.rung.control) {
 		text += "; a fresh one worked"
 	}
-	if j.client != nil && j.client.result == clients.Failed && j.client.text != "" {
+	throws := j.client != nil && j.client.result == clients.Failed && j.client.text != ""
+	if j.byClient() {
+		text += fmt.Sprintf("; %s keeps idle connections longer than the path does", j.client.name)
+		if throws {
+			text += " and " + j.client.text
+		}
+		return text
+	}
+	if throws {
 		text += fmt.Sprintf("; %s %s", j.client.name, j.client.text)
 	}
 	return text
@@ -114,8 +122,8 @@ func (j *judgement) endText() string {
 	if moment := j.moment(); moment != "" {
 		met += ": " + moment
 	}
-	return fmt.Sprintf("the connection was %s after %s idle%s; reuse at %s failed in %s %s",
-		j.doer(c.How), human(c.Age), j.against("as expected: "), human(r.reuseAge()), took, met)
+	return fmt.Sprintf("the connection was %s after %s idle%s%s; reuse at %s failed in %s %s",
+		j.doer(c.How), human(c.Age), j.earliest(), j.against("as expected: "), human(r.reuseAge()), took, met)
 }
 
 // moment says when the end came against our write, and what follows from that:

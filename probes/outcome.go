@@ -12,6 +12,7 @@ type Outcome struct {
 	Diagnosis     Diagnosis
 	Family        Family
 	Message       string // one human sentence
+	ByClient      bool   // the connection ended as expected; the declared client makes it worse
 
 	Method     string
 	Hold       time.Duration // idle
@@ -83,7 +84,11 @@ type ClientOutcome struct {
 	Result     ClientResult // of a GET, which Experiences tells; empty: not known
 	Post       string       // what it makes of a POST, where that differs; empty: the same
 	PostResult ClientResult // of a POST
-	Safe       string       // its own setting that ends the band, in its own syntax; empty: no band, or none of its settings can
+	Safe       string       // its own setting that ends the band, or keeps idle below KeepBelow, in its own syntax; empty: none is needed, or none can
+	// KeepBelow is said of a client without a band that keeps connections up to
+	// the close, so that a request and the close can cross on the way: the idle
+	// limit below which they cannot. 0: a band, or nothing to do.
+	KeepBelow time.Duration
 }
 
 // ClientResult is what becomes of a request on a connection that is dead.

@@ -57,7 +57,7 @@ type IdleResult struct {
 	Target, Probe string
 	Survived      time.Duration // longest idle age that worked
 	Died          time.Duration // shortest idle age that did not
-	Measured      time.Duration // idle age of the close, where one was seen
+	Measured      time.Duration // least idle age of a close, where one was seen
 	Advertised    time.Duration // Keep-Alive: timeout=N
 	How           HowClosed     // empty: nothing died
 }

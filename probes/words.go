@@ -42,6 +42,15 @@ func (d Diagnosis) Words() string {
 	return ""
 }
 
+// DiagnosisWords says the outcome's diagnosis as the end of "stock-api: ...". A
+// close as expected is not too early: the client's limit is too long.
+func (o Outcome) DiagnosisWords() string {
+	if o.ByClient && o.Diagnosis == DiagnosisEarlyClose {
+		return "the client keeps idle connections longer than the path does"
+	}
+	return o.Diagnosis.Words()
+}
+
 // Words says a hypothesis as people say it in the incident's call.
 func (id HypothesisID) Words() string {
 	switch id {

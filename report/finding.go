@@ -84,7 +84,7 @@ func (p *page) finding(f finding) {
 	label := "Change this:"
 	for _, advice := range f.advice() {
 		p.field(label, span{inkStrong, advice})
-		label = "" // what follows begins with First, Or, Then
+		label = "" // what follows has numbers of its own
 	}
 	if a := deciding(lead); a != nil {
 		p.fields("Trace", []string{a.TraceID})
@@ -119,7 +119,7 @@ func (p *page) fields(label string, texts []string) {
 // title names the finding: the word to search for, and what it means.
 func title(o *probes.Outcome) string {
 	if o.Diagnosis != "" {
-		return string(o.Diagnosis) + ": " + o.Diagnosis.Words()
+		return string(o.Diagnosis) + ": " + o.DiagnosisWords()
 	}
 	return string(o.Reason) + ": " + reasonWords(o.Reason)
 }
