@@ -21,8 +21,9 @@ type Audit struct {
 	Rows    []AuditRow
 	Missing []string // errors that the retry list would have to hold too for no network failure to be missed, as the application writes them
 	Answers []string // statuses, likewise, for no answer that says "later" to be missed
+	Useless []string // entries that cover nothing, since the declared layer never sees them
 	Notes   []string // what the list would cover on the other layer, where the client looks first, and the like
-	Doubts  []string // entries that cover nothing, since the declared layer never sees them
+	Doubts  []string // why the useless entries are
 }
 
 // Missed reports whether a network failure is missed that a retry policy

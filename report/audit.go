@@ -162,38 +162,68 @@ func auditPolicy(a probes.Audit) string {
 	if len(policy.Errors) > 0 {
 		list = listed(policy.Errors)
 	}
-	return fmt.Sprintf("layer %s (%s), %s, for %s", policy.Layer, sees, counted(policy.Attempts, "attempt"), list)
+	methods := ""
+	if len(policy.Methods) > 0 {
+		methods = " of " + listed(policy.Methods) + " only"
+	}
+	return fmt.Sprintf("layer %s (%s), %s%s, for %s", policy.Layer, sees, counted(policy.Attempts, "attempt"), methods, list)
 }
 
-// toAdd is what the list lacks, ready to paste.
+// toAdd is what the list lacks, and what is useless in it, ready to paste.
 func (p *page) toAdd(a probes.Audit) {
-	if len(a.Missing)+len(a.Answers) == 0 {
-		return
+	if len(a.Missing)+len(a.Answers) > 0 {
+		p.gap()
+		p.hang([]span{plain(margin)}, span{inkStrong, addTitle(a)})
+		p.entries(inkBad, a.Missing)
+		p.answersToAdd(a.Answers)
 	}
-	p.gap()
-	p.hang([]span{plain(margin)}, span{inkStrong, addTitle(a)})
-	const indent = "    "
-	for _, entry := range a.Missing {
-		p.line(plain(indent), span{inkBad, "- " + yamlText(entry)})
+	if len(a.Useless) > 0 {
+		p.gap()
+		p.hang([]span{plain(margin)}, span{inkStrong, "And remove from it, since they cover nothing with `layer: " + string(a.Client.Retry.Layer) + "`:"})
+		p.entries(inkWarn, a.Useless)
 	}
-	if len(a.Answers) > 0 {
-		p.line(plain(indent), span{inkFaint, "# answers that say \"later\"; wait as Retry-After says:"})
+}
+
+// answersToAdd sets a 408 apart: it was no answer to the request, and by its
+// status nobody can tell it from one.
+func (p *page) answersToAdd(answers []string) {
+	const stray = "408"
+	later := slices.DeleteFunc(slices.Clone(answers), func(entry string) bool { return entry == stray })
+	if len(later) > 0 {
+		p.yamlComment("answers that say \"later\"; wait as Retry-After says:")
+		p.entries(inkWarn, later)
 	}
-	for _, entry := range a.Answers {
-		p.line(plain(indent), span{inkWarn, "- " + yamlText(entry)})
+	if len(later) < len(answers) {
+		p.yamlComment("pushed onto the connection while it was idle, no answer to this request; for a GET only:")
+		p.entries(inkWarn, []string{stray})
+	}
+}
+
+const listIndent = margin + margin
+
+func (p *page) yamlComment(text string) {
+	for _, line := range wrap(text, p.style.columns()-len(listIndent)-len("# ")) {
+		p.line(plain(listIndent), span{inkFaint, "# " + line})
+	}
+}
+
+func (p *page) entries(ink ink, entries []string) {
+	for _, entry := range entries {
+		p.line(plain(listIndent), span{ink, "- " + yamlText(entry)})
 	}
 }
 
 func addTitle(a probes.Audit) string {
+	const indented = "indent as in your file" // as printed it would be no YAML there
 	switch {
 	case a.Client.Retry == nil && a.Wrapper != "":
-		return "A retry list around " + a.Wrapper + " would have to hold:"
+		return "A retry list around " + a.Wrapper + " would have to hold (" + indented + "):"
 	case a.Client.Retry == nil:
-		return "A retry list would have to hold:"
+		return "A retry list would have to hold (" + indented + "):"
 	case len(a.Missing) == 0:
-		return "To ask again after these answers, too, add to the retry list:"
+		return "To ask again after these answers, too, add to the retry list (" + indented + "):"
 	default:
-		return "Add to the retry list (client.retry.errors, and the application's own):"
+		return "Add to the retry list: client.retry.errors, and the application's own (" + indented + "):"
 	}
 }
 

@@ -28,6 +28,7 @@ type auditJSON struct {
 	Rows    []auditRowJSON   `json:"rows"`
 	Missing []string         `json:"missing"`
 	Answers []string         `json:"missing_answers"`
+	Useless []string         `json:"useless"`
 	Notes   []string         `json:"notes"`
 	Doubts  []string         `json:"doubts"`
 }
@@ -42,6 +43,7 @@ type auditClientJSON struct {
 type auditPolicyJSON struct {
 	Layer    probes.RetryLayer `json:"layer"`
 	Attempts int               `json:"attempts"`
+	Methods  []string          `json:"methods,omitempty"`
 	Errors   []string          `json:"errors"`
 }
 
@@ -96,10 +98,10 @@ func newAudit(a probes.Audit) auditJSON {
 		Targets: append([]string{}, a.Targets...), Verdict: auditVerdict(a),
 		Client: auditClientJSON{Kind: a.Client.Kind, Name: a.Name, WrappedBy: a.Client.WrappedBy, AutomaticRetries: a.Client.AutomaticRetries},
 		Rows:   []auditRowJSON{}, Missing: append([]string{}, a.Missing...), Answers: append([]string{}, a.Answers...),
-		Notes: append([]string{}, a.Notes...), Doubts: append([]string{}, a.Doubts...),
+		Useless: append([]string{}, a.Useless...), Notes: append([]string{}, a.Notes...), Doubts: append([]string{}, a.Doubts...),
 	}
 	if r := a.Client.Retry; r != nil {
-		out.Retry = &auditPolicyJSON{Layer: r.Layer, Attempts: r.Attempts, Errors: append([]string{}, r.Errors...)}
+		out.Retry = &auditPolicyJSON{Layer: r.Layer, Attempts: r.Attempts, Methods: r.Methods, Errors: append([]string{}, r.Errors...)}
 	}
 	for _, r := range a.Rows {
 		out.Rows = append(out.Rows, auditRowJSON{

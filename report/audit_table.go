@@ -16,6 +16,8 @@ type auditSection struct {
 	in     func(probes.AuditRow) bool
 }
 
+const unsafeWord = "UNSAFE"
+
 // auditSections are the groups, the worst first. Each row falls into one.
 func auditSections(a probes.Audit) []auditSection {
 	const get, post = http.MethodGet, http.MethodPost
@@ -30,7 +32,7 @@ func auditSections(a probes.Audit) []auditSection {
 		{inkGood, "noticed", "before a GET is sent: nothing to see", get, is(probes.AuditNoticed)},
 		{inkFaint, "left", "reaches the application; a standard policy need not repeat it", get, is(probes.AuditLeft)},
 		{inkFaint, "unknown", "the catalog does not say", get, func(r probes.AuditRow) bool { return r.Result == probes.AuditUnknown && r.Experiences == "" }},
-		{inkBad, "UNSAFE", "a POST is sent again, though it may have been executed", post, is(probes.AuditUnsafe)},
+		{inkBad, unsafeWord, "a POST is sent again, though it may have been executed", post, is(probes.AuditUnsafe)},
 		{inkGood, "retried", "a POST that cannot have been executed is sent again", post, is(probes.AuditRetried)},
 		{inkFaint, "not sent again", postTitle(a), post, func(r probes.AuditRow) bool {
 			return r.Result == probes.AuditMissed || r.Result == probes.AuditLeft
@@ -63,30 +65,72 @@ func (p *page) auditSection(a probes.Audit, s auditSection) {
 		}
 		rows[r.By] = append(rows[r.By], r)
 	}
+	if s.method == http.MethodPost && len(by) > 0 {
+		p.auditPosts(a, s, by, rows)
+		return
+	}
 	for _, who := range by {
-		title := s.title
-		switch who {
-		case "":
-		case a.Name:
-			title += "; the client itself does that, and no retry list sees it"
-		default:
-			title += "; the list holds " + who
-		}
-		p.gap()
-		p.hang([]span{plain(margin), {s.ink, s.word}, plain(": ")}, plain(title))
-		p.auditRows(a, s, rows[who])
+		p.auditTitle(s, s.title+whoSends(a, who))
+		p.auditRows(a, rows[who])
 	}
 }
 
-// auditRows writes what comes out beside the reasons for it, or the reasons
-// alone where that is what counts.
-func (p *page) auditRows(a probes.Audit, s auditSection, rows []probes.AuditRow) {
-	if s.method == http.MethodPost && s.word != "UNSAFE" || rows[0].Experiences == "" {
-		var reasons []string
-		for _, r := range rows {
-			reasons = append(reasons, string(r.Reason))
+func (p *page) auditTitle(s auditSection, title string) {
+	p.gap()
+	p.hang([]span{plain(margin), {s.ink, s.word}, plain(": ")}, plain(title))
+}
+
+// whoSends ends a title with who sends again.
+func whoSends(a probes.Audit, who string) string {
+	switch who {
+	case "":
+		return ""
+	case a.Name:
+		return "; the client itself does that, and no retry list sees it"
+	default:
+		return "; the list holds " + who
+	}
+}
+
+// auditPosts writes the reasons alone: what comes out is as with a GET. Beside
+// what is unsafe stands the entry that does it, where it is not one for all.
+func (p *page) auditPosts(a probes.Audit, s auditSection, by []string, rows map[string][]probes.AuditRow) {
+	switch {
+	case len(by) == 1:
+		p.auditTitle(s, s.title+whoSends(a, by[0]))
+	case s.word != unsafeWord:
+		p.auditTitle(s, s.title)
+	default:
+		p.auditTitle(s, s.title+"; beside it the entry of the list")
+		for _, who := range by {
+			text := who
+			if who == a.Name {
+				text += " itself, and no retry list sees it"
+			}
+			p.beside(reasonsOf(rows[who]), text)
 		}
-		p.hang([]span{plain(margin + margin)}, plain(strings.Join(reasons, ", ")))
+		return
+	}
+	var all []probes.AuditRow
+	for _, who := range by {
+		all = append(all, rows[who]...)
+	}
+	p.hang([]span{plain(margin + margin)}, plain(strings.Join(reasonsOf(all), ", ")))
+}
+
+func reasonsOf(rows []probes.AuditRow) []string {
+	var reasons []string
+	for _, r := range rows {
+		reasons = append(reasons, string(r.Reason))
+	}
+	return reasons
+}
+
+// auditRows writes what comes out beside the reasons for it, or the reasons
+// alone where the catalog does not say.
+func (p *page) auditRows(a probes.Audit, rows []probes.AuditRow) {
+	if rows[0].Experiences == "" {
+		p.hang([]span{plain(margin + margin)}, plain(strings.Join(reasonsOf(rows), ", ")))
 		return
 	}
 	for _, g := range auditGroups(a, rows) {

@@ -39,6 +39,9 @@ func audits() map[string]probes.Audits {
 	}
 	inside := audited(spring("inside", web+"HttpServerErrorException", web+"ResourceAccessException"), "stock-api")
 	misspelt := whole(audited(spring("around", web+"HttpServerErrorException", web+"ResourceAccesException"), "stock-api"))
+	needed := slices.Concat(inside.Missing, inside.Answers)
+	getOnly := spring("inside", needed...)
+	getOnly.Retry.Methods = []string{"GET", "HEAD"}
 	misspelt.Doubts = []string{`perch.yaml:14: targets[0].client.retry.errors[1]: gives no error called "` + web + `ResourceAccesException"; did you mean "` + web + `ResourceAccessException"?`}
 	several := whole(inside, audited(probes.Client{Kind: "go-net-http"}, "rates", "prices"))
 	several.Undeclared = []string{"legacy"}
@@ -48,6 +51,8 @@ func audits() map[string]probes.Audits {
 		"audit_misspelt":    misspelt,
 		"audit_several":     several,
 		"audit_own_retries": whole(audited(probes.Client{Kind: "go-net-http", Retry: &probes.RetryPolicy{Layer: "inside", Attempts: 2, Errors: []string{"*url.Error", "429", "5xx"}}}, "rates")),
+		"audit_unsafe":      whole(audited(spring("inside", needed...), "stock-api")),
+		"audit_get_only":    whole(audited(getOnly, "stock-api")),
 		"audit_nothing":     {Version: "0.1.0", Undeclared: []string{"legacy", "old"}},
 	}
 }

@@ -28,10 +28,10 @@ func newAudit(sys system) *cobra.Command {
 		Use: "audit", Short: "Show which network failures the declared client and retry policy cover, miss, or retry unsafely",
 		Long: `Shows, reason by reason, what the application's HTTP client and its retry policy, as the config declares them,
 make of each failure that the wire can show: noticed, retried, missed, or unsafe to repeat. Prints what the
-retry list lacks, ready to paste. Needs only the config: no network, no secrets, no state.
+retry list lacks and what is useless in it. Needs only the config: no network, no secrets, no state.
 
 Exit status 1: a GET is not sent again after a transient network failure. With --fail-on degraded also when
-a 429 or 503 is not asked for again.
+a 429, 502, 503 or 504 is not asked for again.
 
 --list shows the clients that a config can declare. It needs no config.`,
 		Args: noArgs,
@@ -139,7 +139,7 @@ const retryEntry = ".retry.errors["
 // doubtedIn reports whether the entry that a warning is about, of which it shows
 // the beginning at least, is in a target's list.
 func doubtedIn(warning string) func(probes.Target) bool {
-	const shown = 60 // the config cuts what is longer
+	const shown = 60                                     // the config cuts what is longer
 	warning, _, _ = strings.Cut(warning, "did you mean") // another's right name
 	return func(t probes.Target) bool {
 		return t.Client != nil && t.Client.Retry != nil && slices.ContainsFunc(t.Client.Retry.Errors, func(entry string) bool {

@@ -25,12 +25,15 @@ type auditReport struct {
 	Verdict string
 	Audits  []struct {
 		Targets, Missing, Notes, Doubts []string
+		Useless                         []string
 		Answers                         []string `json:"missing_answers"`
 		Verdict                         string
-		Rows                            []struct{ Reason, Method, Result, Entry string }
+		Rows                            []auditRow
 	}
 	Undeclared, Doubts []string
 }
+
+type auditRow struct{ Reason, Method, Result, Entry string }
 
 func auditJSON(t *testing.T, path string, args ...string) (auditReport, ran) {
 	t.Helper()
@@ -99,6 +102,56 @@ func TestAuditOfTheIncident(t *testing.T) {
 				t.Errorf("with the answers, too: exit status %d, want 0\n%s%s", r.code, r.stdout, r.stderr)
 			}
 		})
+	}
+}
+
+// TestAuditForGETOnly: with all that is listed a POST is UNSAFE, and with
+// `methods` it is not sent again; the list is the same.
+func TestAuditForGETOnly(t *testing.T) {
+	t.Parallel()
+	config := read(t, "../../examples/incident.yaml")
+	doc, _ := auditJSON(t, configFile(t, "", config))
+	whole := inList(config, slices.Concat(doc.Audits[0].Missing, doc.Audits[0].Answers)...)
+	for _, tt := range []struct {
+		methods, says, not string
+		unsafe             bool
+	}{
+		{"", "UNSAFE: a POST", " only, for", true},
+		{"methods: [GET, HEAD]\n        ", "3 attempts of GET and HEAD only, for", "UNSAFE", false},
+		{"methods: [GET, POST]\n        ", "UNSAFE: a POST", "Without client.retry.methods", true},
+	} {
+		path := configFile(t, "", strings.Replace(whole, "errors:\n", tt.methods+"errors:\n", 1))
+		r := perch(t.Context(), nil, "audit", "--config", path, "--fail-on", "degraded")
+		text := strings.Join(strings.Fields(r.stdout), " ")
+		if r.code != exitOK || strings.Contains(text, tt.not) {
+			t.Errorf("%q: exit status %d, want 0, and no %q:\n%s%s", tt.methods, r.code, tt.not, r.stdout, r.stderr)
+		}
+		want(t, "the audit", text, tt.says)
+		doc, _ := auditJSON(t, path)
+		unsafe := slices.ContainsFunc(doc.Audits[0].Rows, func(row auditRow) bool { return row.Result == "unsafe" })
+		if unsafe != tt.unsafe {
+			t.Errorf("%q: unsafe rows: %t, want %t", tt.methods, unsafe, tt.unsafe)
+		}
+	}
+}
+
+// TestAuditListMendsTheConfig: what it says to add and to remove leaves no
+// finding and no doubt, and a status is never named by its hundred.
+func TestAuditListMendsTheConfig(t *testing.T) {
+	t.Parallel()
+	config := read(t, "../../examples/incident.yaml")
+	doc, _ := auditJSON(t, configFile(t, "", config))
+	a := doc.Audits[0]
+	if want := []string{"429", "502", "503", "504", "408"}; !slices.Equal(a.Answers, want) {
+		t.Errorf("answers to add: %q, want %q", a.Answers, want)
+	}
+	mended := inList(config, slices.Concat(a.Missing, a.Answers)...)
+	for _, entry := range a.Useless {
+		mended = strings.Replace(mended, "          - "+entry+"\n", "", 1)
+	}
+	doc, r := auditJSON(t, configFile(t, "", mended))
+	if left := doc.Audits[0]; r.code != exitOK || len(a.Useless) != 2 || len(left.Doubts)+len(left.Useless)+len(left.Missing)+len(left.Answers) > 0 {
+		t.Errorf("exit status %d, %d useless before; left: %+v", r.code, len(a.Useless), left)
 	}
 }
 
@@ -184,7 +237,7 @@ slack: {webhook: {from: {env: NO_SUCH_HOOK}}}
 	if strings.Contains(text, "okhttp") {
 		t.Errorf("--only a shows c's client:\n%s", text)
 	}
-	_, block, _ := strings.Cut(text, "the application's own):\n")
+	_, block, _ := strings.Cut(text, "(indent as in your file):\n")
 	block, _, _ = strings.Cut(block, "\n\n")
 	var pasted []string
 	if err := yaml.Unmarshal([]byte(block), &pasted); err != nil || len(pasted) == 0 {

@@ -41,6 +41,7 @@ func Audit(decl probes.Client, methods []string) probes.Audit {
 		a.Rows = append(a.Rows, auditRows(decl, method)...)
 	}
 	a.Missing, a.Answers = missing(decl, methods)
+	a.Useless = useless(decl)
 	a.Doubts = layerDoubts(decl)
 	a.Notes = auditNotes(decl, a)
 	return a
@@ -135,17 +136,14 @@ func (m meeting) wrapped() string {
 	}
 }
 
-// entry is the name that a list should hold for it: the exact error. Two
-// answers are no errors of their own: 502, 503 and 504 are one reason, so that
-// what they have in common is named, and 408 has no class in any wrapper, whose
-// next one would cover every 4xx.
+// entry is the name that a list should hold for it: the exact error. One answer
+// is no error of its own: 408 has no class in any wrapper, whose next one would
+// cover every 4xx.
 func (m meeting) entry() string {
 	seen := m.seen()
 	switch {
 	case m.result != Failed || len(seen) == 0:
 		return ""
-	case m.event == Unavailable:
-		return m.serverErrors(seen)
 	case m.event == BytesIdle:
 		return seenStatus(seen)
 	default:
@@ -153,13 +151,25 @@ func (m meeting) entry() string {
 	}
 }
 
-// serverErrors is the class of every 5xx where the layer sees one that is not
-// also that of a 4xx, else their status.
-func (m meeting) serverErrors(seen []string) string {
-	if m.wrapper != nil && m.wrapper.serverError != m.wrapper.clientError && slices.Contains(seen, m.wrapper.serverError) {
-		return m.wrapper.serverError
+// entries are the names that a list should hold for it and does not. 502, 503
+// and 504 are one reason and three answers: what they have in common would also
+// cover a 500, which mostly comes again.
+func (m meeting) entries() []string {
+	if m.event != Unavailable || m.effect.Does != Returns {
+		return []string{m.entry()}
 	}
-	return statusClass(m.event.status())
+	var out []string
+	for _, status := range []int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
+		if names := m.namesOf(status); !m.listed(names) {
+			out = append(out, names[0])
+		}
+	}
+	return out
+}
+
+// listed reports whether the application's list holds one of these names.
+func (m meeting) listed(names []string) bool {
+	return m.decl.Retry != nil && slices.ContainsFunc(names, func(name string) bool { return listed(m.decl.Retry.Errors, name) })
 }
 
 // seenStatus is the status among the names by which an answer is known.

@@ -8,21 +8,28 @@ import (
 	"perch.example/probes"
 )
 
-// layerDoubts are about entries that are right names but never reach the layer
-// that is declared: the wrapper's classes inside of it, the client's own around
-// it. Misspelt ones are the config's to find, which knows their lines.
-func layerDoubts(decl probes.Client) []string {
+// useless are entries that are right names but never reach the layer that is
+// declared: the wrapper's classes inside of it, the client's own around it.
+// Misspelt ones are the config's to find, which knows their lines.
+func useless(decl probes.Client) []string {
 	if decl.Retry == nil || decl.WrappedBy == "" {
 		return nil
 	}
-	layer, other := decl.Retry.Layer, otherLayer(decl.Retry.Layer)
-	here, there := layerNames(decl, layer), layerNames(decl, other)
-	var doubts []string
+	here, there := layerNames(decl, decl.Retry.Layer), layerNames(decl, otherLayer(decl.Retry.Layer))
+	var out []string
 	for _, entry := range decl.Retry.Errors {
-		if isStatus(entry) || names(entry, here) || !names(entry, there) {
-			continue
+		if !isStatus(entry) && !names(entry, here) && names(entry, there) {
+			out = append(out, entry)
 		}
-		doubts = append(doubts, fmt.Sprintf("%s covers nothing with `layer: %s`: %s", entry, layer, whyNotHere(decl, entry)))
+	}
+	return out
+}
+
+// layerDoubts say why the useless entries are.
+func layerDoubts(decl probes.Client) []string {
+	var doubts []string
+	for _, entry := range useless(decl) {
+		doubts = append(doubts, fmt.Sprintf("%s covers nothing with `layer: %s`: %s", entry, decl.Retry.Layer, whyNotHere(decl, entry)))
 	}
 	return doubts
 }
@@ -36,7 +43,7 @@ func whyNotHere(decl probes.Client, entry string) string {
 	for _, event := range []Event{Unavailable, RateLimited, BytesIdle} {
 		class := w.status(event.status())
 		if slices.ContainsFunc(kindsOf(w.errors(), class), func(name string) bool { return names(entry, []string{name}) }) && !names(entry, kindsOf(w.errors(), w.network)) {
-			return fmt.Sprintf("%s throws it around the layer; inside, an answer is no error: write its status, such as 429 or 5xx", w.name)
+			return fmt.Sprintf("%s throws it around the layer; inside, an answer is no error: write its status, such as 429 or 503", w.name)
 		}
 	}
 	return fmt.Sprintf("%s throws it around the layer, which sees the errors of %s themselves", w.name, client.Name)

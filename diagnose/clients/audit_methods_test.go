@@ -71,6 +71,12 @@ func TestAuditForGETOnly(t *testing.T) {
 			t.Errorf("%s: told to add them for GET only, which is declared: %s", describe(decl), notes)
 		}
 	}
+	all := Audit(spring(probes.LayerInside), AuditMethods())
+	whole := spring(probes.LayerInside, slices.Concat(all.Missing, all.Answers)...)
+	says(t, "notes", Audit(whole, AuditMethods()).Notes, "If it repeats only GET and the like, declare that: `methods: [GET, HEAD]`.")
+	if notes := Audit(onlyFor(whole, "GET", "POST"), AuditMethods()).Notes; strings.Contains(strings.Join(notes, ""), "client.retry.methods") {
+		t.Errorf("the methods are declared, with a POST among them: %q", notes)
+	}
 	if unsafe == 0 {
 		t.Error("no declaration is unsafe without methods")
 	}

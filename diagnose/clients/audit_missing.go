@@ -16,16 +16,25 @@ func missing(decl probes.Client, methods []string) (errors, answers []string) {
 	for _, r := range missedRows(decl, methods) {
 		all[r.Entry] = true
 	}
+	var strays []string // last: they are no answers to the request
 	for _, r := range missedRows(decl, methods) {
+		if slices.ContainsFunc(kindsOf(tree, r.Entry)[1:], func(parent string) bool { return all[parent] }) {
+			continue
+		}
+		into := &errors
 		switch {
-		case slices.ContainsFunc(kindsOf(tree, r.Entry)[1:], func(parent string) bool { return all[parent] }):
-		case r.Answer && !slices.Contains(answers, r.Entry):
-			answers = append(answers, r.Entry)
-		case !r.Answer && !slices.Contains(errors, r.Entry):
-			errors = append(errors, r.Entry)
+		case r.Reason == probes.ReasonIdleBytes && r.Answer:
+			into = &strays
+		case r.Answer:
+			into = &answers
+		}
+		for _, entry := range meet(decl, r.Reason, r.Method, 0).entries() {
+			if !slices.Contains(*into, entry) {
+				*into = append(*into, entry)
+			}
 		}
 	}
-	return errors, answers
+	return errors, append(answers, strays...)
 }
 
 // missedRows are the transient ones that a list could cover, for methods that

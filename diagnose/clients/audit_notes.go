@@ -16,7 +16,7 @@ func auditNotes(decl probes.Client, a probes.Audit) []string {
 	var notes []string
 	for _, note := range []string{
 		policyNote(decl, a), postNote(decl, a), layerNote(decl, a), ownRetriesNote(decl, a), looksNote(decl, a),
-		coveredTooNote(decl, a), oneStatusNote(decl), blindNote(a), strangersNote(decl),
+		coveredTooNote(decl, a), oneStatusNote(decl), uselessRetryNote(a), blindNote(a), strangersNote(decl),
 	} {
 		if note != "" {
 			notes = append(notes, note)
@@ -99,20 +99,23 @@ func entriesOf(rows []probes.AuditRow) []string {
 
 // postNote warns of what entries do to a request that must not run twice.
 func postNote(decl probes.Client, a probes.Audit) string {
-	if len(a.Missing)+len(a.Answers) == 0 {
-		return ""
-	}
 	now := auditRows(decl, http.MethodPost)
-	var twice []probes.AuditRow
+	var already, twice []probes.AuditRow
 	for i, r := range auditRows(holding(decl, slices.Concat(a.Missing, a.Answers)...), http.MethodPost) {
-		if r.Result == probes.AuditUnsafe && now[i].Result != probes.AuditUnsafe {
+		switch {
+		case now[i].Result == probes.AuditUnsafe && now[i].By != a.Name:
+			already = append(already, now[i])
+		case now[i].Result != probes.AuditUnsafe && r.Result == probes.AuditUnsafe:
 			twice = append(twice, r)
 		}
 	}
-	if len(twice) == 0 {
-		return ""
+	switch {
+	case len(a.Missing)+len(a.Answers) > 0 && len(twice) > 0:
+		return fmt.Sprintf("Add them for GET and other idempotent methods only, and declare that with client.retry.methods: after %s a POST would be sent again though it may have been executed.", reasonsOf(twice))
+	case len(already) > 0 && len(decl.Retry.Methods) == 0:
+		return "Without client.retry.methods the layer is taken to repeat every method. If it repeats only GET and the like, declare that: `methods: [GET, HEAD]`."
 	}
-	return fmt.Sprintf("Add them for GET and other idempotent methods only, and declare that with client.retry.methods: after %s a POST would be sent again though it may have been executed.", reasonsOf(twice))
+	return ""
 }
 
 // ownRetriesNote says what the client sends again by itself, or would.
@@ -201,21 +204,35 @@ func oneStatusNote(decl probes.Client) string {
 	if decl.Retry == nil || m.result != Failed || m.cover() == probes.CoverUncovered {
 		return ""
 	}
-	alone := func(entry string) bool {
-		w := lookupWrapper(decl.WrappedBy)
-		return entry == "503" || w != nil && Means(entry, w.statuses[503])
+	var statuses []string
+	for _, status := range []int{http.StatusBadGateway, http.StatusGatewayTimeout} {
+		if !m.listed(m.namesOf(status)) {
+			statuses = append(statuses, fmt.Sprint(status))
+		}
 	}
-	by, rest := m.by(), *decl.Retry
-	rest.Errors = slices.DeleteFunc(slices.Clone(rest.Errors), alone)
-	decl.Retry = &rest
-	if meet(decl, probes.ReasonUnavailable, http.MethodGet, 0).cover() != probes.CoverUncovered {
-		return "" // another entry covers every one
-	}
-	left := slices.DeleteFunc([]string{"502", "504"}, func(status string) bool { return listed(rest.Errors, status) })
-	if len(left) == 0 {
+	if len(statuses) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s covers the status 503 alone: %s, which perch calls unavailable as well, would not be asked for again. %s covers every one.", by, sentence(left), m.entry())
+	note := fmt.Sprintf("%s covers the status 503 alone: %s, which perch calls unavailable as well, would not be asked for again.", m.by(), sentence(statuses))
+	if left := m.entries(); !slices.Equal(left, statuses) {
+		return note + " Their names here: " + sentence(left) + "."
+	}
+	return note
+}
+
+// uselessRetryNote is about what is sent again since another failure's entry
+// covers it too, and will fail again.
+func uselessRetryNote(a probes.Audit) string {
+	var rows []probes.AuditRow
+	for _, r := range a.Rows {
+		if (r.Reason == probes.ReasonTLS || r.Reason == probes.ReasonCertificate) && r.Method == http.MethodGet && r.Result == probes.AuditRetried && r.By != a.Name {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("After %s a GET is sent again, too, since the list holds %s: harmless and useless. A handshake or a certificate that failed will fail again; alert on it.", reasonsOf(rows), rows[0].By)
 }
 
 // blindNote is about what no retry layer can see: it looks like an answer. What

@@ -135,7 +135,7 @@ func TestTheIncident(t *testing.T) {
 	if len(a.Missing) < 2 || a.Missing[0] != noAnswer || a.Missing[1] != "java.net.SocketException" {
 		t.Errorf("to add: %q", a.Missing)
 	}
-	if want := []string{"408", "429", "5xx"}; !slices.Equal(a.Answers, want) {
+	if want := []string{"429", "502", "503", "504", "408"}; !slices.Equal(a.Answers, want) {
 		t.Errorf("answers to add: %q, want %q", a.Answers, want)
 	}
 	says(t, "notes", a.Notes,
@@ -144,6 +144,9 @@ func TestTheIncident(t *testing.T) {
 	says(t, "doubts", a.Doubts,
 		serverErr+" covers nothing with `layer: inside`: RestTemplate throws it around the layer; inside, an answer is no error: write its status",
 		resource+" covers nothing with `layer: inside`: RestTemplate throws it around the layer, which sees the errors of Apache HttpClient 4.5 themselves")
+	if want := []string{serverErr, resource}; !slices.Equal(a.Useless, want) {
+		t.Errorf("useless: %q, want %q", a.Useless, want)
+	}
 	for _, r := range a.Rows {
 		if r.Method == "GET" && r.Reason == probes.ReasonIdleFIN {
 			want := probes.AuditRow{
@@ -163,12 +166,12 @@ func TestTheIncidentAround(t *testing.T) {
 	if a.Missed() || a.Missing != nil {
 		t.Errorf("missed %t, to add %q", a.Missed(), a.Missing)
 	}
-	if want := []string{"408", "org.springframework.web.client.HttpClientErrorException$TooManyRequests"}; !slices.Equal(a.Answers, want) {
+	if want := []string{"org.springframework.web.client.HttpClientErrorException$TooManyRequests", "408"}; !slices.Equal(a.Answers, want) {
 		t.Errorf("answers to add: %q, want %q", a.Answers, want)
 	}
 	says(t, "notes", a.Notes, "One entry covers all network failures because of `layer: around`: RestTemplate wraps every I/O error in "+resource, noAnswer)
-	if a.Doubts != nil {
-		t.Errorf("doubts %q", a.Doubts)
+	if a.Doubts != nil || a.Useless != nil {
+		t.Errorf("doubts %q, useless %q", a.Doubts, a.Useless)
 	}
 	if post := results(a, "POST"); !strings.Contains(post["unsafe"], "eof") || !strings.Contains(post["retried"], "idle_fin") {
 		t.Errorf("POST: %v", post)
@@ -212,6 +215,7 @@ func TestAuditNotes(t *testing.T) {
 		"looks always":          {plain("go-net-http"), true, []string{"It looks at every connection before it uses it, and notices idle_fin, idle_close_notify, idle_rst and idle_bytes."}},
 		"never looks":           {never, true, []string{"It does not look at a connection before a GET."}},
 		"a cut head is a 200":   {plain("requests"), true, []string{"No retry list can cover partial_head (the client returns 200 with no error"}},
+		"a certificate, too":    {spring("around", resource), false, []string{"After tls and certificate a GET is sent again, too, since the list holds " + resource + ": harmless and useless."}},
 		"a stranger":            {plain("requests", "shop.StockError"), true, []string{"the catalog does not know them: shop.StockError."}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -244,15 +248,40 @@ func TestWithoutAPolicyAWholeListIsShown(t *testing.T) {
 	}
 }
 
-// TestAnswersAreNamedExactly: no entry for an answer covers others: a 404 is not
-// repeated because a 503 is.
+// TestThreeStatusesAreOneReason: those that a list holds are not named again.
+func TestThreeStatusesAreOneReason(t *testing.T) {
+	around := func(errors ...string) probes.Client { return spring("around", append(errors, resource)...) }
+	for name, tt := range map[string]struct {
+		decl probes.Client
+		want string
+	}{
+		"none":            {spring("inside"), "429 502 503 504 408"},
+		"one":             {spring("inside", "504", "429"), "502 503 408"},
+		"their class":     {spring("inside", "5xx"), "429 408"},
+		"around":          {around(), "TooManyRequests BadGateway ServiceUnavailable GatewayTimeout 408"},
+		"one of them":     {around("HttpServerErrorException.BadGateway"), "TooManyRequests ServiceUnavailable GatewayTimeout 408"},
+		"statuses around": {around("429", "502"), "ServiceUnavailable GatewayTimeout 408"},
+		"its own retries": {probes.Client{Kind: "apache-httpclient-5.2", Retry: &probes.RetryPolicy{Layer: "inside", Attempts: 2}}, "408"},
+	} {
+		var got []string
+		for _, entry := range Audit(tt.decl, AuditMethods()).Answers {
+			got = append(got, lastPart(entry))
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// TestAnswersAreNamedExactly: no entry for an answer covers others: neither a
+// 404 nor a 500 is repeated because a 503 is.
 func TestAnswersAreNamedExactly(t *testing.T) {
 	seen := 0
 	for _, decl := range declarations() {
 		w := lookupWrapper(decl.WrappedBy)
 		for _, entry := range Audit(decl, AuditMethods()).Answers {
 			seen++
-			if w != nil && (entry == w.clientError || entry == w.serverError && w.serverError == w.clientError) || entry == "4xx" {
+			if w != nil && (entry == w.clientError || entry == w.serverError) || strings.HasSuffix(entry, "xx") {
 				t.Errorf("%s: %s covers more than what is missed", describe(decl), entry)
 			}
 		}
@@ -291,7 +320,7 @@ func TestOneStatusIsNotEveryOne(t *testing.T) {
 		decl probes.Client
 		want string
 	}{
-		{"one", requests("503"), "503 covers the status 503 alone: 502 and 504, which perch calls unavailable as well, would not be asked for again. 5xx covers every one."},
+		{"one", requests("503"), "503 covers the status 503 alone: 502 and 504, which perch calls unavailable as well, would not be asked for again."},
 		{"two", requests("503", "502"), "503 covers the status 503 alone: 504, which"},
 		{"each", requests("503", "502", "504"), ""},
 		{"their class", requests("5xx"), ""},
@@ -300,7 +329,7 @@ func TestOneStatusIsNotEveryOne(t *testing.T) {
 		{"one try", probes.Client{Kind: "requests", Retry: &probes.RetryPolicy{Layer: "inside", Attempts: 1, Errors: []string{"503"}}}, ""},
 		{"its class and all", spring("around", serverErr+"$ServiceUnavailable", "Exception"), ""},
 		{"none", requests(), ""},
-		{"a class of its own", spring("around", serverErr+"$ServiceUnavailable"), serverErr + "$ServiceUnavailable covers the status 503 alone: 502 and 504, which perch calls unavailable as well, would not be asked for again. " + serverErr + " covers every one."},
+		{"a class of its own", spring("around", serverErr+"$ServiceUnavailable"), serverErr + "$ServiceUnavailable covers the status 503 alone: 502 and 504, which perch calls unavailable as well, would not be asked for again. Their names here: " + serverErr + "$BadGateway and " + serverErr + "$GatewayTimeout."},
 		{"the class of all", spring("around", serverErr), ""},
 		{"the client does it", probes.Client{Kind: "apache-httpclient-5.2", Retry: &probes.RetryPolicy{Layer: "inside", Attempts: 2, Errors: []string{"503"}}}, ""},
 	} {

@@ -209,11 +209,10 @@ func (m meeting) safely() probes.RetryCover {
 // seen returns the names by which the retry layer can know the failure, the
 // most exact one first.
 func (m meeting) seen() []string {
-	wrapped := m.wrapper != nil && m.decl.Retry != nil && m.decl.Retry.Layer == probes.LayerAround
 	if m.effect.Does == Returns {
-		return m.seenAnswer(wrapped)
+		return m.namesOf(m.event.status())
 	}
-	if wrapped {
+	if m.seesWrapped() {
 		return kindsOf(m.wrapper.errors(), m.wrapper.around(m.event))
 	}
 	names := kindsOf(m.client.Errors, m.effect.Error)
@@ -223,13 +222,19 @@ func (m meeting) seen() []string {
 	return names
 }
 
-func (m meeting) seenAnswer(wrapped bool) []string {
-	status := m.event.status()
+// seesWrapped reports whether the retry layer stands around a wrapper.
+func (m meeting) seesWrapped() bool {
+	return m.wrapper != nil && m.decl.Retry != nil && m.decl.Retry.Layer == probes.LayerAround
+}
+
+// namesOf returns the names by which the retry layer can know an answer, the
+// most exact one first; none for the status 0, which is no answer.
+func (m meeting) namesOf(status int) []string {
 	if status == 0 {
 		return nil
 	}
 	names := []string{fmt.Sprint(status), statusClass(status)}
-	if !wrapped {
+	if !m.seesWrapped() {
 		return names
 	}
 	if class := m.wrapper.status(status); class != "" {
