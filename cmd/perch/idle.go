@@ -244,8 +244,8 @@ func (f idleFlags) check() error {
 	switch {
 	case f.unused:
 		return errors.New("--unused: not supported yet")
-	case f.longest < time.Second:
-		return fmt.Errorf("--max %s: want at least 1s", f.longest)
+	case f.longest < time.Second || f.longest > 24*time.Hour:
+		return fmt.Errorf("--max %s: want 1s to 24h", f.longest)
 	case f.connections < 1 || f.connections > 20:
 		return fmt.Errorf("--connections %d: want 1 to 20", f.connections)
 	case f.tcpKeepAlive < 0:
