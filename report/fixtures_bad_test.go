@@ -31,14 +31,14 @@ func dropped(hold time.Duration) probes.Outcome {
 	o.Hypotheses = []probes.Hypothesis{
 		{ID: probes.HypothesisAPIDown, Ruled: probes.RuledOut, Evidence: "a fresh connection 1 ms later answered 200 in 129 ms"},
 		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledIn, Evidence: "nothing acknowledged the 231 bytes sent, for 5 s; a fresh connection 1 ms later answered 200: the path lost this connection only"},
-		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "perch itself was delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
+		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it needs no busy pod: perch met it while delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
 		{ID: probes.HypothesisStalePool, Ruled: probes.RuledIn, Evidence: "it ended at " + age(hold) + " idle, and a fresh connection 1 ms later answered 200"},
-		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429 in 2 answers; perch sent 8 requests, at most 2 in a second; its budget is 2/s"},
+		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "perch met no 429 in the 2 answers of this rung; perch sent 8 requests in this run, at most 2 in a second; its budget is 2/s"},
 		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOpen, Evidence: "what the application makes of blackhole is not known: no client is declared"},
 	}
 	o.Advice = []string{
-		"First: keep the longest idle time below 61 s, or send TCP keep-alive more often than that. The real bound lies between 30 s, which worked, and 61 s. Looking at the connection before use does not help: nothing was sent when it was forgotten.",
-		"Then repeat only what is idempotent: where only the acknowledgements were lost, the request has been executed.",
+		"1. Keep the longest idle time below 61 s, or send TCP keep-alive more often than that. The real bound lies between 30 s, which worked, and 61 s. Looking at the connection before use does not help: nothing was sent when it was forgotten.",
+		"2. Repeat only what is idempotent: where only the acknowledgements were lost, the request has been executed.",
 	}
 	return o
 }
@@ -61,7 +61,7 @@ func serviceDown() probes.Run {
 	down.Hypotheses = []probes.Hypothesis{
 		{ID: probes.HypothesisAPIDown, Ruled: probes.RuledIn, Evidence: "two fresh connections failed, after 0.3 ms and 0.3 ms: the connection was refused"},
 		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOpen, Evidence: "the connect was refused after 0.3 ms: by the API's host, or by a firewall that rejects"},
-		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "perch itself was delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
+		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it needs no busy pod: perch met it while delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
 		{ID: probes.HypothesisStalePool, Ruled: probes.RuledOut, Evidence: "a fresh connection, 0 s idle, failed after 0.3 ms: the connection was refused"},
 		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429; perch sent 0 requests, at most 0 in a second; its budget is 2/s"},
 		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOpen, Evidence: "what the application makes of refused is not known: no client is declared"},
@@ -163,7 +163,7 @@ func undeclared() probes.Run {
 	for _, hold := range []time.Duration{500 * ms, 1500 * ms} {
 		o := closedRung(hold, 700*us)
 		o.Verdict, o.Diagnosis, o.Hypotheses = probes.VerdictDegraded, probes.DiagnosisUndeclaredClose, nil
-		o.Advice = []string{"First: limit how often or how long a connection is reused. Lowering the idle limit does not help, since idleness is not the cause.", "For the API's owner: the answer before should have said Connection: close."}
+		o.Advice = []string{"1. Limit how often or how long a connection is reused. Lowering the idle limit does not help, since idleness is not the cause.", "2. For the API's owner: the answer before should have said Connection: close."}
 		run.Outcomes = append(run.Outcomes, o)
 	}
 	skipped := rungOK(2500 * ms)
@@ -187,9 +187,9 @@ func mixed() probes.Run {
 		o.Hypotheses = []probes.Hypothesis{
 			{ID: probes.HypothesisAPIDown, Ruled: probes.RuledOut, Evidence: "it answered 200 in 131 ms"},
 			{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOut, Evidence: "the peer answered 200 in 131 ms"},
-			{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "perch itself was delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
+			{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it needs no busy pod: perch met it while delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
 			{ID: probes.HypothesisStalePool, Ruled: probes.RuledOut, Evidence: "a fresh connection, 0 s idle, answered 200 in 131 ms"},
-			{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429 in 1 answer; perch sent 3 requests, at most 2 in a second; its budget is 2/s"},
+			{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "perch met no 429 in the 1 answer of this rung; perch sent 3 requests in this run, at most 2 in a second; its budget is 2/s"},
 			{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOut, Evidence: "a retry would meet the same: it answered 200 in 131 ms"},
 		}
 		o.Advice = []string{"Compare the answer with the probe's expectations: the API answers, but not what was agreed."}
@@ -209,38 +209,5 @@ func mixed() probes.Run {
 	}
 	run.Delays = []time.Duration{ms, 235 * ms}
 	run.Incidents = []string{"stock-api/contract firing since 2026-03-01 23:50 UTC, told"}
-	return run
-}
-
-// search is what `perch idle` hands over: three connections, each held to its
-// first close.
-func search() probes.Run {
-	run := baseRun(1400 * ms)
-	run.Name, run.Vantage = "idle", ""
-	for i, closed := range []time.Duration{1000 * ms, 1001 * ms, 998 * ms} {
-		o := closedRung(closed, closed)
-		o.Target, o.Probe, o.Verdict, o.Search = "api-partner-example", "idle", probes.VerdictPass, true
-		o.Hold = []time.Duration{40 * time.Second, 2 * time.Minute, 6 * time.Minute}[i]
-		o.KeepAlive, o.Diagnosis, o.Family, o.Hypotheses, o.Advice, o.Notice = 0, "", "", nil, nil, probes.NoticeInfo{}
-		run.Outcomes = append(run.Outcomes, o)
-	}
-	run.Idle = []probes.IdleResult{{
-		Target: "api-partner-example", Probe: "idle", Died: 998 * ms, Measured: 1000 * ms, Advertised: 5 * time.Second, How: probes.HowFIN,
-	}}
-	run.Budget = []probes.BudgetUse{{Target: "api-partner-example", LimitPerSecond: 1, Requests: 9, PeakPerSecond: 2}}
-	run.Clients = metClients()
-	return run
-}
-
-// survivedSearch is `perch idle` on a path that closed nothing.
-func survivedSearch() probes.Run {
-	run := baseRun(370 * time.Second)
-	run.Name, run.Vantage = "idle", ""
-	for _, hold := range []time.Duration{40 * time.Second, 2 * time.Minute, 6 * time.Minute} {
-		o := rungOK(hold)
-		o.Target, o.Probe, o.Search = "api-partner-example", "idle", true
-		run.Outcomes = append(run.Outcomes, o)
-	}
-	run.Idle = []probes.IdleResult{{Target: "api-partner-example", Probe: "idle", Survived: 6 * time.Minute}}
 	return run
 }

@@ -1,65 +1,61 @@
 package report
 
 import (
+	"strings"
 	"time"
 
+	"perch.example/diagnose/clients"
 	"perch.example/probes"
 )
 
-const (
-	resends = "writes to the dead connection, then silently sends again on a new one"
-	notices = "notices that it is dead and opens a new connection"
-)
+// search is what `perch idle` hands over: three connections, each held to its
+// first close. Its clients are the catalog's, as in the command.
+func search() probes.Run {
+	run := baseRun(1400 * ms)
+	run.Name, run.Vantage = "idle", ""
+	for i, closed := range []time.Duration{1000 * ms, 1001 * ms, 998 * ms} {
+		o := closedRung(closed, closed)
+		o.Target, o.Probe, o.Verdict, o.Search = "api-partner-example", "idle", probes.VerdictPass, true
+		o.Hold = []time.Duration{40 * time.Second, 2 * time.Minute, 6 * time.Minute}[i]
+		o.KeepAlive, o.Diagnosis, o.Family, o.Hypotheses, o.Advice, o.Notice = 0, "", "", nil, nil, probes.NoticeInfo{}
+		run.Outcomes = append(run.Outcomes, o)
+	}
+	run.Idle = []probes.IdleResult{{
+		Target: "api-partner-example", Probe: "idle", Died: 998 * ms, Measured: 998 * ms, Advertised: 5 * time.Second, How: probes.HowFIN,
+	}}
+	run.Budget = []probes.BudgetUse{{Target: "api-partner-example", LimitPerSecond: 1, Requests: 9, PeakPerSecond: 2}}
+	run.Clients = clients.Met(clients.Path{
+		Timeout: 998 * ms, Margin: 110*ms + 100*us, Spread: 3 * ms, Advertised: 5 * time.Second, End: probes.ReasonIdleFIN,
+	}, "api-partner-example")
+	return run
+}
 
-// metClients are some common clients on a path that closes after a second, each
-// kind of harm once.
-func metClients() []probes.ClientOutcome {
-	band := &probes.Band{From: time.Second, To: 2 * time.Second}
-	const retried, fails = probes.ClientRetries, probes.ClientFails
-	all := []probes.ClientOutcome{
-		{
-			Kind: "apache-httpclient-4.5", Band: band, Experiences: resends, Result: retried, PostResult: fails,
-			Post: "throws org.apache.http.NoHttpResponseException: api-partner-example failed to respond",
-			Safe: "HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 900)",
-		},
-		{
-			Kind: "apache-httpclient-5.2", Band: band, Experiences: resends, Result: retried, PostResult: fails,
-			Post: "throws org.apache.hc.core5.http.NoHttpResponseException: api-partner-example failed to respond",
-			Safe: "HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> TimeValue.ofMilliseconds(900))",
-		},
-		{Kind: "libcurl", Band: &probes.Band{From: time.Second, Open: true}, Experiences: resends, Result: retried, PostResult: retried},
-		{Kind: "jdk-httpclient", Experiences: "does not use it: it drops what was idle for 0.5 s", Result: probes.ClientNotices, PostResult: probes.ClientNotices},
+// survivedSearch is `perch idle` on a path that closed nothing.
+func survivedSearch() probes.Run {
+	run := baseRun(370 * time.Second)
+	run.Name, run.Vantage = "idle", ""
+	for _, hold := range []time.Duration{40 * time.Second, 2 * time.Minute, 6 * time.Minute} {
+		o := rungOK(hold)
+		o.Target, o.Probe, o.Search = "api-partner-example", "idle", true
+		run.Outcomes = append(run.Outcomes, o)
 	}
-	for _, kind := range []string{"okhttp", "node-http", "requests", "httpx", "go-net-http"} {
-		all = append(all, probes.ClientOutcome{Kind: kind, Experiences: notices, Result: probes.ClientNotices, PostResult: probes.ClientNotices})
-	}
-	return all
+	run.Idle = []probes.IdleResult{{Target: "api-partner-example", Probe: "idle", Survived: 6 * time.Minute}}
+	return run
 }
 
 // silentSearch is `perch idle` on a path that forgets connections without a
 // word: looking sees nothing, so that most clients have a band.
 func silentSearch() probes.Run {
-	run := search()
-	band := func(to time.Duration) *probes.Band {
-		return &probes.Band{From: 61 * time.Second, To: to, Open: to == 0}
+	run := survivedSearch()
+	lost := dropped(6 * time.Minute)
+	lost.Target, lost.Probe, lost.Search = "api-partner-example", "idle", true
+	for i, text := range lost.Advice {
+		lost.Advice[i] = strings.NewReplacer("61 s", "6 min", "30 s", "2 min").Replace(text)
 	}
-	const fails = probes.ClientFails
-	run.Clients = []probes.ClientOutcome{
-		{
-			Kind: "apache-httpclient-4.5", Band: band(0), Experiences: "throws java.net.SocketTimeoutException: Read timed out", Result: fails, PostResult: fails,
-			Safe: "HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 54000)",
-		},
-		{
-			Kind: "urllib3", Band: band(0), Experiences: resends, Result: probes.ClientRetries, PostResult: fails,
-			Post: "raises urllib3.exceptions.ReadTimeoutError: Read timed out.",
-			Safe: "PoolManager(socket_options=HTTPConnection.default_socket_options + [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1), (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 54)])",
-		},
-		{
-			Kind: "go-net-http", Band: band(90 * time.Second), Result: fails, PostResult: fails, Safe: "&http.Transport{IdleConnTimeout: 54 * time.Second}",
-			Experiences: "returns the error context.DeadlineExceeded: context deadline exceeded (only if the application set a timeout; else it waits for ever)",
-		},
-		{Kind: "curl", Band: band(0)},
-		{Kind: "node-fetch", Experiences: "does not use it: it drops what was idle for 4 s", Result: probes.ClientNotices},
-	}
+	run.Outcomes[2] = lost
+	run.Idle[0].Survived, run.Idle[0].Died, run.Idle[0].How = 2*time.Minute, 6*time.Minute, probes.HowSilent
+	run.Clients = clients.Met(clients.Path{
+		Timeout: 6 * time.Minute, Margin: 110 * ms, Silent: true, Unseen: true, Survived: 2 * time.Minute, End: probes.ReasonBlackhole,
+	}, "api-partner-example")
 	return run
 }

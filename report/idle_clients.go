@@ -12,25 +12,30 @@ import (
 type clientGroup struct {
 	title string
 	ink   ink
-	has   func(probes.ClientOutcome) bool
+	has   func(get, post probes.ClientResult) bool
+	told  bool // the title tells what comes of both methods
 }
 
-// clientGroups are in the order of harm; each client stands in the first that
-// has it.
+// clientGroups are in the order of harm; each client with a danger band stands
+// in the first that has it.
 func clientGroups() []clientGroup {
-	fails := func(r probes.ClientResult) bool { return r == probes.ClientFails }
+	const fails, retries, notices = probes.ClientFails, probes.ClientRetries, probes.ClientNotices
 	return []clientGroup{
-		{"The application gets an error:", inkBad, func(c probes.ClientOutcome) bool { return fails(c.Result) }},
+		{"The application gets an error:", inkBad, func(get, _ probes.ClientResult) bool { return get == fails }, false},
 		{
 			"A GET is sent again in silence (while its own retries are on), a POST gets an error:", inkWarn,
-			func(c probes.ClientOutcome) bool { return fails(c.PostResult) && c.Result == probes.ClientRetries },
+			func(get, post probes.ClientResult) bool { return get == retries && post == fails }, false,
 		},
-		{"The application gets an error for a POST:", inkWarn, func(c probes.ClientOutcome) bool { return fails(c.PostResult) }},
+		{"The application gets an error for a POST:", inkWarn, func(_, post probes.ClientResult) bool { return post == fails }, false},
 		{
-			"Only a silent retry, which the application does not see:", inkWarn,
-			func(c probes.ClientOutcome) bool { return c.Result == probes.ClientRetries },
+			"A GET is sent again in silence, a POST looks first and uses another connection:", inkWarn,
+			func(get, post probes.ClientResult) bool { return get == retries && post == notices }, true,
 		},
-		{"Not known:", inkFaint, func(probes.ClientOutcome) bool { return true }},
+		{
+			"A silent retry, of a GET as of a POST, which the application does not see:", inkWarn,
+			func(get, post probes.ClientResult) bool { return get == retries && post == retries }, true,
+		},
+		{"Not known, or not of each method:", inkFaint, func(_, _ probes.ClientResult) bool { return true }, false},
 	}
 }
 
@@ -53,7 +58,7 @@ func (p *page) clients(run probes.Run) {
 		var others []probes.ClientOutcome
 		titled := false
 		for _, c := range left {
-			if !g.has(c) {
+			if !g.has(c.Result, c.PostResult) {
 				others = append(others, c)
 				continue
 			}
@@ -61,7 +66,7 @@ func (p *page) clients(run probes.Run) {
 				p.hang([]span{plain(margin)}, span{g.ink, g.title})
 				titled = true
 			}
-			p.client(c, kind, noneSafe(run))
+			p.client(c, kind, g.told, noneSafe(run))
 		}
 		left = others
 	}
@@ -100,54 +105,85 @@ func noneSafe(run probes.Run) bool {
 }
 
 // client is one client with its band, what it does inside it, and what would
-// keep it out.
-func (p *page) client(c probes.ClientOutcome, kind int, noneSafe bool) {
+// keep it out. told: the title above tells what it does.
+func (p *page) client(c probes.ClientOutcome, kind int, told, noneSafe bool) {
 	const indent, label = "    ", 6
 	p.hang([]span{plain(indent), plain(c.Kind).padded(kind + 2)}, span{inkWarn, "danger band " + bandWords(c.Band)})
 	say := func(name string, text span) {
 		p.hang([]span{plain(indent + margin), span{inkFaint, name}.padded(label)}, text)
 	}
-	get, post := c.Experiences, c.Post
+	get, post := made(c.Experiences, c.Result), made(c.Post, c.PostResult)
 	switch {
-	case post == "" && c.Result == probes.ClientFails:
-		say("call", plain(get))
-	case post != "" && c.Result != probes.ClientRetries:
-		say("GET", plain(get))
-		say("POST", plain(post))
-	case post != "": // the title tells of the GET
-		say("POST", plain(post))
+	case told:
+	case c.Post == "" && c.Result == c.PostResult:
+		say("call", get)
+	case c.Result == probes.ClientRetries && c.PostResult == probes.ClientFails: // the title tells of the GET
+		say("POST", post)
+	default:
+		say("GET", get)
+		say("POST", post)
 	}
-	if c.Safe == "" && noneSafe {
+	switch {
+	case c.Safe != "":
+		say("safe", span{inkGood, c.Safe})
+	case noneSafe:
 		say("safe", span{inkFaint, "not known: no hold is known to be safe"})
-		return
-	}
-	if c.Safe == "" {
+	default:
 		say("safe", span{inkFaint, "none of its own settings ends the band"})
-		return
 	}
-	say("safe", span{inkGood, c.Safe})
 }
 
-// unharmed tells of the clients without a danger band, by what keeps them out.
+// made is what a client makes of a request on a dead connection, or that
+// nobody knows it.
+func made(text string, r probes.ClientResult) span {
+	if r == "" || text == "" {
+		return span{inkFaint, "not known: what it makes of a request on a connection that ended so"}
+	}
+	return plain(text)
+}
+
+// unharmed tells of the clients without a danger band: those that drop every
+// connection well before the path ends it, and those that look, or drop it at
+// about the same moment: a close that crosses the request they cannot see.
 func (p *page) unharmed(clients []probes.ClientOutcome) {
-	var why []string
+	var safe, race []probes.ClientOutcome
+	for _, c := range clients {
+		switch {
+		case c.Band != nil:
+		case c.KeepBelow > 0:
+			race = append(race, c)
+		default:
+			safe = append(safe, c)
+		}
+	}
+	p.alikes(span{inkGood, "No danger band, safe as they come:"}, safe)
+	p.alikes(span{inkWarn, "No danger band, but a race of one round trip remains, the close can cross a request:"}, race)
+}
+
+// alikes names the clients of which the same is said in one row.
+func (p *page) alikes(title span, clients []probes.ClientOutcome) {
+	var said []string
 	kinds := map[string][]string{}
 	for _, c := range clients {
-		if c.Band != nil {
-			continue
+		text := c.Experiences
+		switch {
+		case c.KeepBelow > 0 && c.Safe != "":
+			text += "; keep max idle below " + age(c.KeepBelow)
+		case c.KeepBelow > 0:
+			text += "; none of its own settings keeps idle below " + age(c.KeepBelow)
 		}
-		if kinds[c.Experiences] == nil {
-			why = append(why, c.Experiences)
+		if kinds[text] == nil {
+			said = append(said, text)
 		}
-		kinds[c.Experiences] = append(kinds[c.Experiences], c.Kind)
+		kinds[text] = append(kinds[text], c.Kind)
 	}
-	if len(why) == 0 {
+	if len(said) == 0 {
 		return
 	}
-	p.hang([]span{plain(margin)}, span{inkGood, "No danger band, safe as they come:"})
-	for _, text := range why {
+	p.hang([]span{plain(margin)}, title)
+	for _, text := range said {
 		names := strings.Join(kinds[text], ", ")
-		if text != "" {
+		if text = strings.TrimPrefix(text, "; "); text != "" {
 			text = ": " + text
 		}
 		p.hang([]span{plain("    ")}, plain(names+text))

@@ -10,6 +10,7 @@ type idleClientJSON struct {
 	Post       string              `json:"post_experiences,omitempty"`
 	PostResult probes.ClientResult `json:"post_result,omitempty"`
 	Safe       string              `json:"safe_setting,omitempty"`
+	KeepBelow  float64             `json:"keep_idle_below_seconds,omitempty"`
 }
 
 func newIdleClients(clients []probes.ClientOutcome) []idleClientJSON {
@@ -18,6 +19,7 @@ func newIdleClients(clients []probes.ClientOutcome) []idleClientJSON {
 		c := &clients[i]
 		all = append(all, idleClientJSON{
 			clientJSON: *newClient(c), Result: c.Result, Post: c.Post, PostResult: c.PostResult, Safe: c.Safe,
+			KeepBelow: seconds(c.KeepBelow),
 		})
 	}
 	return all

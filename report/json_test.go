@@ -52,6 +52,7 @@ func contract() []string {
 		"idle[].advertised_seconds", "idle[].how",
 		"clients", "clients[].kind", "clients[].experiences", "clients[].result", "clients[].post_experiences", "clients[].post_result",
 		"clients[].danger_band", "clients[].danger_band.from_seconds", "clients[].danger_band.to_seconds", "clients[].safe_setting",
+		"clients[].keep_idle_below_seconds",
 		"budget", "budget[].target", "budget[].limit_per_second", "budget[].requests", "budget[].peak_per_second",
 		"problems",
 	}

@@ -108,24 +108,7 @@ func commonClients(run probes.Run, path clients.Path) []probes.ClientOutcome {
 		reason = metBy(run.Outcomes, reason)
 	}
 	path.End = reason
-	var out []probes.ClientOutcome
-	for _, c := range clients.Common() {
-		o := probes.ClientOutcome{Kind: c.Kind, Band: clients.BandOn(c, path), Safe: clients.SafeSetting(c, path)}
-		idle := path.Timeout
-		if o.Band != nil {
-			idle = o.Band.From
-		}
-		get, gets, _ := clients.Experience(c, reason, "GET", idle)
-		post, posts, _ := clients.Experience(c, reason, "POST", idle)
-		if post == get {
-			post = ""
-		}
-		host := strings.NewReplacer("<host>", run.Idle[0].Target)
-		o.Experiences, o.Result = host.Replace(get), clientResult(gets)
-		o.Post, o.PostResult = host.Replace(post), clientResult(posts)
-		out = append(out, o)
-	}
-	return out
+	return clients.Met(path, found.Target)
 }
 
 // notOfIdleness reports whether connections ended for something else than idle
@@ -153,20 +136,6 @@ func metBy(outcomes []probes.Outcome, usual probes.Reason) probes.Reason {
 		}
 	}
 	return reason
-}
-
-func clientResult(r clients.Result) probes.ClientResult {
-	switch r {
-	case clients.Noticed:
-		return probes.ClientNotices
-	case clients.Retried:
-		return probes.ClientRetries
-	case clients.Failed:
-		return probes.ClientFails
-	case clients.Unknown:
-		return ""
-	}
-	return ""
 }
 
 // reasonOf is what a reuse shows after a close of that kind.
