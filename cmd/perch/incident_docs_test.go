@@ -15,10 +15,10 @@ import (
 	"perch.example/lab"
 )
 
-// -update rewrites the quotes of docs/incident.md. Read what it wrote before you
-// commit, and the sentences around it.
+// -update rewrites the quotes of docs/incident.md and of the README. Read what it
+// wrote before you commit, and the sentences around it.
 func TestMain(m *testing.M) {
-	flag.Bool("update", false, "write what docs/incident.md quotes anew")
+	flag.Bool("update", false, "write what docs/incident.md and the README quote anew")
 	flag.Parse()
 	os.Exit(m.Run())
 }
@@ -181,6 +181,11 @@ func stableWords(text string) []string {
 		{`, faster than a round trip \([^)]*\), so this was no answer to our request`, ""},
 		{`,? each known to within [0-9.]+ m?s`, ""},
 		{` Own delay .*?'our own pod is too busy'`, ""},
+		{`; seen on \d+ connections, at [0-9.]+ m?s to [0-9.]+ m?s`, ""},
+		{` \(the earliest at [0-9.]+ m?s\)`, ""},
+		{`(\(measured\)|measured, taken as [0-9.]+ m?s)`, ""},
+		{`, less [0-9.]+ m?s by which the closes differ`, ""},
+		{`, rounded down`, ""},
 		{`, throttled for [0-9.]+ m?s`, ""},
 		{`; \d+ of \d+ file descriptors(, \d+ of \d+ local ports)?( in use)?`, ""},
 		{`\d+(\.\d+)?`, "N"},

@@ -3,15 +3,18 @@ package main
 import (
 	"os"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 )
+
+const readme = "../../README.md"
 
 // TestReadmeIsTrue: its config loads and can be planned, its commands exist,
 // its links lead somewhere.
 func TestReadmeIsTrue(t *testing.T) {
 	t.Parallel()
-	text := read(t, "../../README.md")
+	text := read(t, readme)
 	_, rest, _ := strings.Cut(text, "```yaml\n")
 	example, _, found := strings.Cut(rest, "```")
 	if !found {
@@ -34,6 +37,61 @@ func TestReadmeIsTrue(t *testing.T) {
 			t.Errorf("the README links to %s: %v", m[1], err)
 		}
 	}
+}
+
+// TestReadmeShowsTheDemo: its picture is what the demo prints, word by word, as
+// far as it is quoted; measured values may differ.
+func TestReadmeShowsTheDemo(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the picture shows what perch says with the kernel's evidence, which other systems do not give")
+	}
+	t.Parallel()
+	text := read(t, readme)
+	_, rest, _ := strings.Cut(text, "```text\n$ go run ./cmd/perch demo\n")
+	quote, _, found := strings.Cut(rest, "```\n")
+	if !found {
+		t.Fatal("no picture of the demo in the README")
+	}
+	var got, problem string
+	for range 3 { // a busy machine may get in the way
+		r := perch(t.Context(), nil, "demo")
+		got = picture(steady(regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(r.stdout, incidentLab)))
+		problem = firstDifference(quote, got)
+		if problem == "" || updating() {
+			break
+		}
+	}
+	switch {
+	case problem == "":
+	case updating():
+		writeFile(t, readme, strings.Replace(text, quote, got, 1))
+	default:
+		t.Errorf("the README shows another demo than perch plays; if perch is right, run the test with -update.\n%s", problem)
+	}
+}
+
+// picture is what the README shows of the demo: the ladder, what the application
+// gets, the explanations, and the first thing to change.
+func picture(demo string) string {
+	_, report, _ := strings.Cut(demo, "\nperch dev ")
+	kept := []string{"perch dev "}
+	shown, left := true, false
+	for line := range strings.Lines(report) {
+		switch {
+		case regexp.MustCompile(`^ +1b\. | +2\. `).MatchString(line):
+			return strings.Join(append(kept, "  ...\n"), "")
+		case regexp.MustCompile(`^  [A-Z]`).MatchString(line): // a part of the finding begins
+			shown = regexp.MustCompile(`^  (Application|Hypotheses|Change this:)  `).MatchString(line)
+		}
+		if shown && left {
+			kept = append(kept, "  ...\n")
+		}
+		if shown {
+			kept = append(kept, line)
+		}
+		left = !shown
+	}
+	return strings.Join(kept, "")
 }
 
 // TestExamplesCanBePlanned plans every example, as a newcomer would.
