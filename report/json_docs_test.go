@@ -41,6 +41,7 @@ func jsonKeys(t reflect.Type) map[string]bool {
 				keys[k] = true
 			}
 		}
+	default: // a value: it has no keys
 	}
 	return keys
 }
