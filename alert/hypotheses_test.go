@@ -57,3 +57,15 @@ func TestTheEarliestCloseIsToldOfEqualRungs(t *testing.T) {
 		t.Errorf("got %v, want the close at 1.001 s", lead)
 	}
 }
+
+// TestANumberedPointHasNoBulletBesideIt: one sign is enough.
+func TestANumberedPointHasNoBulletBesideIt(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"1. Set it": "", "1b. Or look": "", "12. Twelve": "", "For the owner. Ask": "• ", "a. Not a number": "• ", "1.5 s is long": "• ", "": "• ", ". Odd": "• ",
+	} {
+		if got := bullet(line); got != want {
+			t.Errorf("%q: got %q, want %q", line, got, want)
+		}
+	}
+}

@@ -142,7 +142,7 @@ func copes(outcomes []probes.Outcome) []string {
 // when it failed: an end within one round trip was no answer to the request.
 // Round trips within one machine say nothing.
 func result(a probes.Attempt) string {
-	const near = 100 * time.Microsecond
+	const near = 200 * time.Microsecond
 	text := got(a)
 	if a.Elapsed > 0 {
 		text += " in " + latency(a.Elapsed)

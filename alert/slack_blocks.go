@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -74,15 +75,17 @@ func (r *renderer) section(s Section) {
 	if len(s.Lines) == 0 {
 		return
 	}
-	head, between, tail := heading, "\n", ""
+	head, tail, lines := heading, "", slices.Clone(s.Lines)
 	switch s.Form {
 	case FormList:
-		head, between = heading+"• ", "\n• "
+		for i, line := range lines {
+			lines[i] = bullet(line) + line
+		}
 	case FormFixed:
 		head, tail = heading+fence+"\n", "\n"+fence
 	case FormText, FormFacts:
 	}
-	r.text(r.take(head, strings.Join(s.Lines, between), tail, maxText))
+	r.text(r.take(head, strings.Join(lines, "\n"), tail, maxText))
 }
 
 func (r *renderer) facts(heading string, facts []Fact) {

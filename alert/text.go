@@ -35,7 +35,7 @@ func (s Section) text(b *strings.Builder) {
 	for _, line := range s.Lines {
 		switch s.Form {
 		case FormList:
-			wrap(b, "  • ", "    ", line)
+			wrap(b, "  "+bullet(line), "    ", line)
 		case FormFixed:
 			b.WriteString("  " + line + "\n")
 		case FormText, FormFacts:
@@ -44,6 +44,16 @@ func (s Section) text(b *strings.Builder) {
 			wrap(b, "  ", "  ", line)
 		}
 	}
+}
+
+// bullet stands before a point of a list; one that is numbered ("1. ...",
+// "1b. ...") has its sign.
+func bullet(line string) string {
+	number, _, found := strings.Cut(line, ". ")
+	if found && number != "" && strings.Trim(number, "0123456789abc") == "" && number[0] >= '0' && number[0] <= '9' {
+		return ""
+	}
+	return "• "
 }
 
 // factWords join names and values in one line.
