@@ -3,6 +3,7 @@ package diagnose
 import (
 	"maps"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,6 +159,28 @@ func TestEarlyCloses(t *testing.T) {
 	for _, tt := range tests {
 		if got := EarlyCloses(idleInput(time.Minute, tt.rungs...)); !maps.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestEarlyByOurOwnClockOnly: perch read the warm answer late and began to count
+// the idle age then. The close is not early by as much as that.
+func TestEarlyByOurOwnClockOnly(t *testing.T) {
+	const ms = time.Millisecond
+	for _, tt := range []struct {
+		name string
+		late time.Duration
+		want probes.Verdict
+		says string
+	}{
+		{"in time", 0, probes.VerdictFail, "after 719 ms idle, before the expected 1 s"},
+		{"late, but not by that much", 100 * ms, probes.VerdictFail, "after 719 ms idle, before the expected 1 s"},
+		{"late by what is missing", 290 * ms, probes.VerdictPass, "as expected: 1 s (perch had read the answer before up to 290 ms late)"},
+	} {
+		late := func(a *probes.Attempt) { a.Delay, a.Waited, a.DelayKnown = tt.late, tt.late, true }
+		in := idleInput(time.Second, rungAt(0, 1500*ms, "idle_fin").closed(719*ms, "fin").warmed(late))
+		if o := judgeOne(t, in, 0); o.Verdict != tt.want || !strings.Contains(o.Message, tt.says) {
+			t.Errorf("%s: %s, want %s: %s", tt.name, o.Verdict, tt.want, o.Message)
 		}
 	}
 }

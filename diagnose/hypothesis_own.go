@@ -20,7 +20,7 @@ func (j *judgement) ownPod() (probes.Ruling, string) {
 	case !known:
 		return probes.RuledOpen, fmt.Sprintf("perch's own delay could not be measured here; the attempt took %s", human(a.Elapsed))
 	case j.toldSo() && 2*held > max(a.Elapsed, ownDelay):
-		return probes.RuledOut, fmt.Sprintf("perch itself was delayed by %s, and the answer%s would have been the same%s", human(held), status(a), bracketed(delayParts(a))) + wellBelow(a.Own)
+		return probes.RuledOut, fmt.Sprintf("perch itself was delayed by %s, and the answer%s would have been the same", human(held), status(a)) + wellBelow(a.Own)
 	case 2*held > max(a.Elapsed, ownDelay) && j.closedBefore() > 0:
 		return probes.RuledOut, fmt.Sprintf("perch itself was delayed by at most %s, and the %s had come %s before the reuse was due",
 			human(held), j.rung.obs.Close.How.Words(), human(j.closedBefore())) + wellBelow(a.Own)

@@ -93,7 +93,7 @@ func (l *ladder) ageOf(r rungView) Age {
 	switch {
 	case want <= 0:
 		return AgeLonger
-	case age < want-tolerance(want):
+	case age+r.readLate() < want-tolerance(want):
 		return AgeEarly
 	case age <= want+tolerance(want):
 		return AgeWithin
@@ -107,6 +107,15 @@ func (r rungView) age() time.Duration {
 		return r.obs.Close.Age
 	}
 	return r.reuseAge()
+}
+
+// readLate is by how much perch may have begun to count the idle age too late:
+// it had not read the answer that had come. 0: in time, or unknown.
+func (r rungView) readLate() time.Duration {
+	if r.warm == nil || !r.warm.DelayKnown {
+		return 0
+	}
+	return r.warm.Delay
 }
 
 // reuseAge is the real idle time before the reuse.

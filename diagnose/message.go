@@ -209,7 +209,11 @@ func (j *judgement) against(near string) string {
 	case AgeEarly:
 		return ", before the expected " + human(want)
 	case AgeWithin:
-		return ", " + near + human(want)
+		text := ", " + near + human(want)
+		if j.rung.age() < want-tolerance(want) {
+			text += " (perch had read the answer before up to " + human(j.rung.readLate()) + " late)"
+		}
+		return text
 	case AgeLonger:
 		return ", after the expected " + human(want)
 	}

@@ -24,13 +24,26 @@ func (c *call) own(a *Attempt, e wire.Evidence, since time.Time) {
 	if stallable(*a, e) && pod.Stalled > a.Delay {
 		a.Delay, a.DelayKnown = pod.Stalled, true
 	}
+	if leftUnused(e) && e.Age >= patience && e.Age > a.Delay {
+		a.Delay, a.DelayKnown = e.Age, true // nothing but perch is awaited before a new connection's request
+	}
 }
+
+// patience is for how long any server leaves a new connection be that nobody
+// uses. A CPU quota that takes most of each period holds perch up by many small
+// waits: none of them is a stall.
+const patience = 500 * time.Millisecond
 
 // stallable reports whether a stall of perch can be why an attempt failed: a
 // timeout passed, or a server ended a new connection that nobody used.
 func stallable(a Attempt, e wire.Evidence) bool {
-	unused := !e.Held && (e.Alerted || e.Pushed || e.Before != nil && e.Before.State != wire.StateEstablished)
-	return unused || Stallable(a.Reason)
+	return leftUnused(e) || Stallable(a.Reason)
+}
+
+// leftUnused reports whether a server ended a new connection before anything was
+// asked on it.
+func leftUnused(e wire.Evidence) bool {
+	return !e.Held && (e.Alerted || e.Pushed || e.Before != nil && e.Before.State != wire.StateEstablished)
 }
 
 // Stallable reports whether an opening that ended so may have failed because

@@ -13,6 +13,9 @@ func TestOwnPodOfAFailedAttempt(t *testing.T) {
 			return OwnPod{Stalled: time.Second, Ports: Usage{Used: used, Limit: 100}}
 		}
 	}
+	unused := func(age time.Duration) wire.Evidence {
+		return wire.Evidence{Age: age, Before: &wire.Snapshot{State: wire.StateCloseWait}}
+	}
 	opening := func(e wire.Errno) wire.Evidence {
 		return wire.Evidence{Failure: wire.FailureConnect, DialErr: e}
 	}
@@ -33,6 +36,10 @@ func TestOwnPodOfAFailedAttempt(t *testing.T) {
 		{"no port, nothing measured", ReasonConnectFailed, opening(wire.ErrnoNoAddress), nil, &OwnPod{Exhausted: ResourcePorts}, 0},
 		{"no port", ReasonConnectFailed, opening(wire.ErrnoNoAddress), measured(99), &OwnPod{Stalled: time.Second, Ports: Usage{99, 100}, Exhausted: ResourcePorts}, 0},
 		{"no address, but ports", ReasonConnectFailed, opening(wire.ErrnoNoAddress), measured(3), &OwnPod{Stalled: time.Second, Ports: Usage{3, 100}}, 0},
+		{"closed before it was used, at once", ReasonCrossedClose, unused(499 * time.Millisecond), nil, nil, 0},
+		{"closed before it was used, late", ReasonCrossedClose, unused(1300 * time.Millisecond), nil, nil, 1300 * time.Millisecond},
+		{"closed before it was used, late by many small waits", ReasonCrossedClose, unused(1300 * time.Millisecond), func(time.Time) OwnPod { return OwnPod{} }, &OwnPod{}, 1300 * time.Millisecond},
+		{"used late, and then closed", ReasonEOF, wire.Evidence{Age: 2 * time.Second, Before: &wire.Snapshot{State: wire.StateEstablished}}, nil, nil, 0},
 		{"refused", ReasonRefused, opening(wire.ErrnoRefused), nil, nil, 0},
 	} {
 		c := &call{spec: &Spec{}, env: Env{Own: tt.own}}
