@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"perch.example/probes"
 )
 
 // The real system: its counts follow what this process opens.
@@ -23,6 +25,26 @@ func TestDescriptorsAreCounted(t *testing.T) {
 	after := descriptors()
 	if d := after.Used - before.Used; d < more || d > 2*more || after.Limit <= after.Used || after.Limit != before.Limit {
 		t.Errorf("%+v, then %+v with %d more", before, after, more)
+	}
+}
+
+// What was open before the limit was lowered lies above it: no more than all of
+// them are in use.
+func TestDescriptorsAreNeverMoreThanAll(t *testing.T) {
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	few := syscall.Rlimit{Cur: 2, Max: was.Max}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	got := descriptors()
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	if want := (probes.Usage{Used: 2, Limit: 2}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
