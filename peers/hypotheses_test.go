@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,10 +137,23 @@ func (p *subject) run(t *testing.T) ruledReport {
 	return report
 }
 
+// noSidecar fails the test where somebody listens on a mesh's port: perch is
+// right to take that for a sidecar of its own, and TCP to end there.
+func noSidecar(t *testing.T) {
+	t.Helper()
+	for _, port := range []string{"15000", "15020", "15021", "4191"} {
+		if conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, time.Second); err == nil {
+			_ = conn.Close()
+			t.Fatalf("127.0.0.1:%s, a mesh's port, takes connections on this machine: these scenarios are of a pod without a mesh", port)
+		}
+	}
+}
+
 // play runs perch through the scenario and holds every outcome against what is
 // wanted.
 func (s scenario) play(t *testing.T) {
 	t.Helper()
+	noSidecar(t)
 	p := &subject{started: make(chan struct{})}
 	s.setup(t, p)
 	report := p.run(t)
