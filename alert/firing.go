@@ -39,7 +39,7 @@ func notice(i Incident, kind Kind, run probes.Run, o Options) Notice {
 	if lead == nil { // cannot be: a run counts as failed by such an outcome
 		lead = &probes.Outcome{Target: i.Target, Family: i.Family}
 	}
-	what := heading(kind, o) + clean(i.Target) + ": " + trouble(lead.Diagnosis)
+	what := heading(kind, o) + clean(i.Target) + ": " + troubleOf(*lead)
 	n := Notice{
 		ID: i.name() + " " + string(kind), Kind: kind, Target: i.Target, Family: i.Family, Diagnosis: lead.Diagnosis, Decided: o.Now,
 		Title:   shorten(what, maxTitle, "…"),

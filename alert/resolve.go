@@ -71,7 +71,7 @@ func leftOver(i Incident, outcomes []probes.Outcome) []string {
 	}
 	for _, o := range outcomes {
 		if o.Verdict == probes.VerdictDegraded {
-			lines = append(lines, o.ID()+" is degraded ("+trouble(o.Diagnosis)+"): "+o.Message)
+			lines = append(lines, o.ID()+" is degraded ("+troubleOf(o)+"): "+o.Message)
 		}
 	}
 	return lines

@@ -17,7 +17,7 @@ func tall() probes.Run {
 		o := banded()
 		o.Hold, o.Advice = hold, slices.Clone(o.Advice)
 		for i := range o.Advice {
-			o.Advice[i] = strings.ReplaceAll(o.Advice[i], "700", "690")
+			o.Advice[i] = strings.ReplaceAll(o.Advice[i], "750", "740")
 		}
 		run.Outcomes = append(run.Outcomes, o)
 	}

@@ -14,6 +14,14 @@ func trouble(d probes.Diagnosis) string {
 	return "something fails"
 }
 
+// troubleOf says an outcome's diagnosis, and never nothing.
+func troubleOf(o probes.Outcome) string {
+	if words := o.DiagnosisWords(); words != "" {
+		return words
+	}
+	return trouble(o.Diagnosis)
+}
+
 // retries says what the application's retry policy makes of it.
 func retries(r probes.RetryOutcome) string {
 	if r.Hidden {

@@ -72,10 +72,10 @@ func (j *judgement) settings(c clients.Client) []step {
 	}
 	where := "where the client's connection manager is built"
 	if strings.HasSuffix(code, ";") {
-		where = "on the connection manager that the client is built with (setConnectionManager); a new one would also have the default pool limits"
+		where = "on your existing connection manager (setConnectionManager; a new one has default limits)"
 	}
 	change := fmt.Sprintf("validate_after %s -> %s: `%s` %s.", limitText(looks), human(limit), lastStatement(code), where)
-	const still = " A close that crosses the request still slips through."
+	const still = " A close that crosses the request slips through."
 	if len(advice) > 0 {
 		return append(advice, alternative("only look earlier, "+change+still))
 	}

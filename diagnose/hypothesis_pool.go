@@ -49,7 +49,7 @@ func (j *judgement) earliest() string {
 	if first <= 0 || died-first > j.l.tol(first) || died < first || human(first) == human(died) {
 		return ""
 	}
-	return " (the earliest at " + human(first) + ")"
+	return " (earliest: " + human(first) + ")"
 }
 
 // bandStart says why the danger band begins before the earliest end.
@@ -58,7 +58,7 @@ func (j *judgement) bandStart() string {
 	if band == nil || path.Unseen || path.Timeout <= band.From {
 		return ""
 	}
-	return fmt.Sprintf(" (from %s before the earliest end: round trip and resolution)", human(path.Timeout-band.From))
+	return fmt.Sprintf(" (%s early: round trip and resolution)", human(path.Timeout-band.From))
 }
 
 // noPool rules on a fresh connection: it never was in a pool.

@@ -121,7 +121,7 @@ func TestTheEarliestCloseIsTheMeasurement(t *testing.T) {
 	if path.Timeout != 1001*ms || path.Spread != 10*ms {
 		t.Errorf("the path: %s, spread %s, want 1.001s, 10ms", path.Timeout, path.Spread)
 	}
-	if o := judgeOne(t, in, 1); !strings.Contains(o.Message, "after 1.007 s idle (the earliest at 1.001 s)") {
+	if o := judgeOne(t, in, 1); !strings.Contains(o.Message, "after 1.007 s idle (earliest: 1.001 s)") {
 		t.Errorf("the message does not name the earliest: %s", o.Message)
 	}
 }

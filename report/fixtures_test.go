@@ -115,9 +115,9 @@ func incident() probes.Run {
 	banded.Verdict, banded.Retry.Application = probes.VerdictFail, probes.CoverUncovered
 	banded.Client = apache("throws org.apache.http.NoHttpResponseException: api.partner.example failed to respond, which RestTemplate wraps in org.springframework.web.client.ResourceAccessException")
 	banded.Message += "; Apache HttpClient 4.5 " + banded.Client.Experiences
-	banded.Advice = slices.Insert(banded.Advice, len(banded.Advice)-1,
-		"Then add `org.apache.http.NoHttpResponseException` and `java.net.SocketException` to the retry list inside RestTemplate, for idempotent methods only: one race at the idle timeout shows as either, also when the server had read the request and may have executed it.",
-		"Or move that retry around RestTemplate, for idempotent methods only: its list covers what comes out there, `org.springframework.web.client.ResourceAccessException`, which wraps every failure of the network, also of what may have been executed.")
+	banded.Advice = slices.Insert(banded.Advice, 2,
+		"2. Add `org.apache.http.NoHttpResponseException` and `java.net.SocketException` to the list of the retry layer that calls Apache HttpClient 4.5 (inside RestTemplate: an interceptor or a request factory), for idempotent methods only: one race at the idle timeout shows as either, also when the server had read the request and may have executed it.",
+		"2b. Or move that retry around RestTemplate, for idempotent methods only: its list covers what comes out there, `org.springframework.web.client.ResourceAccessException`, which wraps every failure of the network, also of what may have been executed.")
 	looked := closedRung(2500*ms, 1000*ms)
 	looked.Verdict, looked.Client = probes.VerdictDegraded, apache("notices that it is dead and opens a new connection")
 	looked.Hypotheses[5] = probes.Hypothesis{
@@ -126,7 +126,7 @@ func incident() probes.Run {
 	}
 	run.Outcomes = []probes.Outcome{httpOK("stock-api", "calendar", 131*ms), alive, banded, looked}
 	run.Idle = []probes.IdleResult{{
-		Target: "stock-api", Probe: "calendar-idle", Survived: 500 * ms, Died: 1500 * ms, Measured: 1001 * ms, How: probes.HowFIN,
+		Target: "stock-api", Probe: "calendar-idle", Survived: 500 * ms, Died: 1500 * ms, Measured: 1000 * ms, How: probes.HowFIN,
 	}}
 	run.Budget = []probes.BudgetUse{{Target: "stock-api", LimitPerSecond: 2, Requests: 9, PeakPerSecond: 2}}
 	return run
@@ -153,17 +153,17 @@ func closedRung(hold, closed time.Duration) probes.Outcome {
 	o.Retry.Result = probes.RetryRecovered
 	o.Hypotheses = []probes.Hypothesis{
 		{ID: probes.HypothesisAPIDown, Ruled: probes.RuledOut, Evidence: "a fresh connection 1 ms later answered 200 in 127 ms"},
-		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOut, Evidence: "the peer's FIN came through after " + age(closed) + " idle, and a fresh connection 1 ms later answered 200: a block would be silent"},
-		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "perch itself was delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
-		{ID: probes.HypothesisStalePool, Ruled: probes.RuledIn, Evidence: "it ended at " + age(closed) + " idle, and Apache HttpClient 4.5 still uses what is idle for 890 ms to 2 s"},
-		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429 in 2 answers; perch sent 9 requests, at most 2 in a second; its budget is 2/s"},
+		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOut, Evidence: "the peer's FIN came through after " + age(closed) + " idle, and a fresh connection 1 ms later answered 200: a block would not have let the fresh connection pass"},
+		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it needs no busy pod: perch met it while delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
+		{ID: probes.HypothesisStalePool, Ruled: probes.RuledIn, Evidence: "it ended at " + age(closed) + " idle, and Apache HttpClient 4.5 still uses what is idle for 890 ms to 2 s (110 ms early: round trip and resolution)"},
+		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "perch met no 429 in the 2 answers of this rung; perch sent 9 requests in this run, at most 2 in a second; its budget is 2/s"},
 		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledIn, Evidence: "the retry list lacks org.apache.http.NoHttpResponseException, which a retry inside RestTemplate sees"},
 	}
 	o.Advice = []string{
-		"First: Apache HttpClient 4.5's max_idle none -> 700 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 700)`, used in Spring Boot by `builder.requestFactory(() -> new HttpComponentsClientHttpRequestFactory(client)).build()`. The path closes after 1 s (measured); 700 ms leaves a margin.",
+		"1. Set Apache HttpClient 4.5's max_idle none -> 750 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 750)`, in Spring Boot by the @Bean in docs/clients.md, under Apache HttpClient 4.5. The path closes after 1 s (measured), less 220 ms for round trip and ticks, rounded down: 750 ms.",
+		"1b. Or only look earlier, validate_after 2 s -> 750 ms: `manager.setValidateAfterInactivity(750)` on your existing connection manager (setConnectionManager; a new one has default limits). A close that crosses the request slips through.",
+		"3. For the API's owner: the path ends idle connections before the 5 s that perch's config (`keep_alive: 5s`) expects. Ask whether that is meant; if so, correct the config.",
 		"Mind: HttpClientBuilder.evictIdleConnections only looks once every max idle time, from its own thread, so that a connection can be up to twice as old: use it beside the strategy, not in its place.",
-		"Or only look earlier, validate_after 2 s -> 700 ms: `PoolingHttpClientConnectionManager manager = new PoolingHttpClientConnectionManager(); manager.setValidateAfterInactivity(700);`. A close that crosses the request still slips through.",
-		"For the API's owner: the path ends idle connections before the 5 s that keep_alive expects. Ask whether that is meant; if so, correct keep_alive.",
 	}
 	o.Notice = probes.NoticeInfo{Owner: "team-stock", Runbook: "https://wiki.example/stock-api"}
 	return o
