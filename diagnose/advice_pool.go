@@ -167,7 +167,7 @@ func (j *judgement) sum() string {
 	path := j.l.path()
 	by := path.Reckon()
 	text := human(path.Timeout) + " (measured)"
-	if by.Timeout != path.Timeout {
+	if human(by.Timeout) != human(path.Timeout) {
 		text = fmt.Sprintf("%s measured, taken as %s", human(path.Timeout), human(by.Timeout))
 	}
 	text += fmt.Sprintf(", less %s for round trip and ticks", human(by.Margin))
