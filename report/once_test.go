@@ -23,10 +23,11 @@ func TestTheRangeOfTheClosesIsSaidOnce(t *testing.T) {
 		want     string
 	}{
 		{"one close", []*probes.Outcome{closed(1001*ms, early)}, ""},
-		{"the same for the reader", []*probes.Outcome{closed(1001*ms, early), closed(1001*ms+300*us, early)}, ""},
-		{"three", []*probes.Outcome{closed(1002*ms, early), closed(1001*ms, early), closed(1004*ms, "")}, "; seen on 3 connections, at 1.001 s to 1.004 s"},
-		{"a reload", []*probes.Outcome{closed(1002*ms, early), closed(1001*ms, early), closed(9*time.Second, mass)}, "; seen on 2 connections, at 1.001 s to 1.002 s"},
-		{"one that a longer hold outlived", []*probes.Outcome{closed(1002*ms, early), closed(1001*ms, early), closed(200*ms, early)}, "; seen on 2 connections, at 1.001 s to 1.002 s"},
+		{"less than a millisecond", []*probes.Outcome{closed(1001*ms, early), closed(1001*ms+300*us, early)}, "; seen on 2 connections, at most 0.3 ms apart"},
+		{"no range", []*probes.Outcome{closed(1001*ms, early), closed(1001*ms, early)}, ""},
+		{"three", []*probes.Outcome{closed(1002*ms, early), closed(1001*ms, early), closed(1004*ms, "")}, "; seen on 3 connections, at most 3 ms apart"},
+		{"a reload", []*probes.Outcome{closed(1002*ms, early), closed(1001*ms, early), closed(9*time.Second, mass)}, "; seen on 2 connections, at most 1 ms apart"},
+		{"one that a longer hold outlived", []*probes.Outcome{closed(1002*ms, early), closed(1001*ms, early), closed(200*ms, early)}, "; seen on 2 connections, at most 1 ms apart"},
 		{"none", []*probes.Outcome{{}}, ""},
 	} {
 		v := probeView{outcomes: tt.outcomes, idle: &probes.IdleResult{Measured: 1001 * ms, Survived: 500 * ms}}
@@ -35,7 +36,7 @@ func TestTheRangeOfTheClosesIsSaidOnce(t *testing.T) {
 		}
 	}
 	got := oneLine(text(t, incident(), Style{}))
-	if n := strings.Count(got, "seen on 2 connections, at 1 s to 1.001 s"); n != 1 {
+	if n := strings.Count(got, "seen on 2 connections, at most 1 ms apart"); n != 1 {
 		t.Errorf("the range is said %d times, want once:\n%s", n, got)
 	}
 }

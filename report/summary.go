@@ -23,8 +23,8 @@ func ladderSummary(v probeView) string {
 	return text
 }
 
-// closesWords says how far apart the closes lie that a ladder's sentence gives
-// as one: the range is said once, there. Empty: there is no range.
+// closesWords says how far apart the closes lie of which a ladder's sentence
+// gives the earliest: the range is said once, there. Empty: there is no range.
 func closesWords(v probeView) string {
 	if v.idle == nil || v.idle.Measured <= 0 {
 		return ""
@@ -41,10 +41,10 @@ func closesWords(v probeView) string {
 		last = max(last, o.Close.Age)
 		n++
 	}
-	if n < 2 || age(first) == age(last) {
+	if n < 2 || first == last {
 		return ""
 	}
-	return fmt.Sprintf("; seen on %d connections, at %s to %s", n, age(first), age(last))
+	return fmt.Sprintf("; seen on %d connections, at most %s apart", n, latency(last-first))
 }
 
 // notHeld says why there is no ladder.
