@@ -137,7 +137,7 @@ func kindRows() string {
 		if c.Idle.Hint {
 			idle += ", or the answer's `Keep-Alive: timeout=`"
 		}
-		looks := map[probes.LimitMode]string{probes.LimitNone: "never", probes.LimitAlways: "always"}[c.Looks.Limit.Mode]
+		looks := map[probes.LimitMode]string{probes.LimitNone: c.Looks.How, probes.LimitAlways: "always"}[c.Looks.Limit.Mode]
 		if looks == "" {
 			looks = "from " + limit(c.Looks.Limit) + " idle"
 		}

@@ -51,5 +51,5 @@ func (c Client) looksWords() string {
 		return "always (" + c.Looks.How + ")"
 	case probes.LimitDefault, probes.LimitNone:
 	}
-	return "never"
+	return c.Looks.How // as OkHttp, which looks before a POST only
 }

@@ -3,8 +3,6 @@ package clients
 import (
 	"slices"
 	"testing"
-
-	"perch.example/probes"
 )
 
 // TestKnownIsTheCatalog: every client, in its order, with all that people ask.
@@ -30,10 +28,10 @@ func TestWordsOfLimits(t *testing.T) {
 		client      Client
 		idle, looks string
 	}{
-		{Client{Idle: IdleLimit{Limit: none()}, Looks: Validation{Limit: none()}}, "none of its own", "never"},
+		{Client{Idle: IdleLimit{Limit: none()}, Looks: Validation{Limit: none(), How: "not before a GET; before others a read"}}, "none of its own", "not before a GET; before others a read"},
 		{Client{Idle: IdleLimit{Limit: none(), Hint: true}, Looks: Validation{Limit: always(), How: "a read"}}, "none of its own; obeys Keep-Alive: timeout=N", "always (a read)"},
 		{Client{Idle: IdleLimit{Limit: after(4e9), Hint: true, Margin: 2e9}, Looks: Validation{Limit: after(15e8), How: "a read"}}, "4 s; obeys Keep-Alive: timeout=N, less 2 s", "from 1.5 s of idleness on (a read)"},
-		{Client{Idle: IdleLimit{Limit: after(9e10)}, Looks: Validation{Limit: probes.Limit{}}}, "90 s", "never"},
+		{Client{Idle: IdleLimit{Limit: after(9e10)}, Looks: Validation{Limit: none(), How: "never"}}, "90 s", "never"},
 	} {
 		if got := tt.client.idleWords(); got != tt.idle {
 			t.Errorf("idle limit %q, want %q", got, tt.idle)

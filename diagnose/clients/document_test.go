@@ -79,7 +79,7 @@ the application gets; and how its settings are written. Look yours up here befor
 - Events are named as a client can tell them. *Closed while idle* was there to be seen before the request; *closes on the
   request* was not: the close crossed it, or the server read the request first. No client can tell these two apart.
 - Settings are written for a limit of %s s, which is safe on a path that ends idle connections after %s s. ` + "`perch idle URL`" + `
-  measures yours.
+  measures yours. ` + "`builder`" + ` and ` + "`manager`" + ` are your own: with a new connection manager the pool's limits would be its defaults.
 
 ## All of them
 
@@ -97,8 +97,12 @@ func overview(b *bytes.Buffer) {
 }
 
 func looksShort(v Validation) string {
-	if v.Limit.Mode == probes.LimitAfter {
+	switch v.Limit.Mode {
+	case probes.LimitAfter:
 		return "from " + seconds(v.Limit.After) + " s idle"
+	case probes.LimitNone:
+		return v.How
+	case probes.LimitDefault, probes.LimitAlways:
 	}
 	return string(v.Limit.Mode)
 }
@@ -161,11 +165,7 @@ func clientPage(b *bytes.Buffer, c Client) {
 	if c.Looks.Fixed {
 		fixed = ". No setting changes that"
 	}
-	looks := c.looksWords()
-	if c.Looks.Limit.Mode == probes.LimitNone {
-		looks += " (" + c.Looks.How + ")"
-	}
-	fmt.Fprintf(b, "- Looks before use: %s (%s)%s.\n", looks, c.Looks.Source, fixed)
+	fmt.Fprintf(b, "- Looks before use: %s (%s)%s.\n", c.looksWords(), c.Looks.Source, fixed)
 	fmt.Fprintf(b, "- Second try of its own: %s (%s).", c.Retries.Does, c.Retries.Source)
 	if len(c.Retries.Methods) > 0 {
 		fmt.Fprintf(b, " Methods that it sends again: %s.", strings.Join(c.Retries.Methods, ", "))

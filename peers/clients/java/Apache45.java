@@ -12,11 +12,12 @@ import org.apache.http.util.EntityUtils;
 /** Apache HttpClient 4.5 with a pooling connection manager. */
 final class Apache45 {
     static CloseableHttpClient client(Clients.Job job) {
-        PoolingHttpClientConnectionManager manager = new PoolingHttpClientConnectionManager(); // setting: apache-httpclient-4.5 validate
+        PoolingHttpClientConnectionManager manager = new PoolingHttpClientConnectionManager();
         HttpClientBuilder builder = HttpClientBuilder.create(); // setting: apache-httpclient-4.5 max_idle, retry
         RequestConfig timeouts = RequestConfig.custom()
             .setConnectTimeout(job.timeoutMillis()).setSocketTimeout(job.timeoutMillis()).build();
-        builder.setConnectionManager(manager).setDefaultRequestConfig(timeouts);
+        builder.setConnectionManager(manager); // setting: apache-httpclient-4.5 validate
+        builder.setDefaultRequestConfig(timeouts);
         if (job.is("retries_off")) {
             builder.disableAutomaticRetries();
         }

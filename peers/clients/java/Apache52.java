@@ -4,7 +4,7 @@ import org.apache.hc.client5.http.config.RequestConfig;
 import org.apache.hc.client5.http.impl.DefaultHttpRequestRetryStrategy;
 import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
 import org.apache.hc.client5.http.impl.classic.HttpClientBuilder;
-import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
+import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager;
 import org.apache.hc.core5.http.io.entity.EntityUtils;
 import org.apache.hc.core5.http.io.entity.StringEntity;
 import org.apache.hc.core5.util.TimeValue;
@@ -15,9 +15,10 @@ import org.apache.hc.core5.util.Timeout;
 final class Apache52 {
     static Clients.Caller caller(Clients.Job job) {
         Timeout timeout = Timeout.ofMilliseconds(job.timeoutMillis());
-        PoolingHttpClientConnectionManagerBuilder pool = PoolingHttpClientConnectionManagerBuilder.create(); // setting: apache-httpclient-5.2 validate
+        PoolingHttpClientConnectionManager manager = new PoolingHttpClientConnectionManager();
         HttpClientBuilder builder = HttpClientBuilder.create(); // setting: apache-httpclient-5.2 max_idle, retry
-        builder.setConnectionManager(pool.build()).setDefaultRequestConfig(
+        builder.setConnectionManager(manager); // setting: apache-httpclient-5.2 validate
+        builder.setDefaultRequestConfig(
             RequestConfig.custom().setConnectTimeout(timeout).setResponseTimeout(timeout).build());
         if (job.is("retries_off")) {
             builder.disableAutomaticRetries();
