@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"perch.example/probes"
 )
 
 // TestEveryJSONKeyIsExplained: docs/json.md names each key that the report can
@@ -21,6 +23,12 @@ func TestEveryJSONKeyIsExplained(t *testing.T) {
 	for key := range keys {
 		if !strings.Contains(string(text), "`"+key+"`") {
 			t.Errorf("docs/json.md does not explain `%s`", key)
+		}
+	}
+	_, outcome, _ := strings.Cut(string(text), "## An outcome")
+	for _, v := range probes.Verdicts() {
+		if !strings.Contains(outcome, "`"+string(v)+"`") {
+			t.Errorf("docs/json.md does not explain the verdict `%s` of an outcome", v)
 		}
 	}
 }
