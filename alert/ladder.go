@@ -179,10 +179,11 @@ func leading(outcomes []probes.Outcome, family probes.Family) *probes.Outcome {
 	return lead
 }
 
-// closedBefore reports whether o is a rung like the lead that closed earlier.
+// closedBefore reports whether o is a rung like the lead that closed earlier, to
+// what is printed of it.
 func closedBefore(o, lead probes.Outcome) bool {
 	return o.ID() == lead.ID() && o.Reason == lead.Reason && nearness(o) == nearness(lead) &&
-		o.Close != nil && lead.Close != nil && o.Close.How == lead.Close.How && o.Close.Age < lead.Close.Age
+		o.Close != nil && lead.Close != nil && o.Close.How == lead.Close.How && o.Close.Age.Round(time.Millisecond) < lead.Close.Age.Round(time.Millisecond)
 }
 
 // nearness says how much of a failure reaches the application's callers.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"perch.example/probes"
 )
@@ -15,12 +16,13 @@ type finding struct {
 }
 
 // lead is the outcome that the finding is told by: the first of the worst. Of
-// rungs that differ in nothing else it is the one that closed earliest, so that
-// the report speaks of one close: the smallest, which the advice follows.
+// rungs that differ in nothing else it is the one that closed earliest, to what
+// is printed of it, so that the report speaks of one close: the smallest, which
+// the advice follows.
 func (f finding) lead() *probes.Outcome {
 	lead := f.outcomes[0]
 	for _, o := range f.outcomes {
-		if rank(o.Verdict) > rank(lead.Verdict) || alike(o, lead) && o.Close.Age < lead.Close.Age {
+		if rank(o.Verdict) > rank(lead.Verdict) || alike(o, lead) && o.Close.Age.Round(time.Millisecond) < lead.Close.Age.Round(time.Millisecond) {
 			lead = o
 		}
 	}

@@ -157,7 +157,7 @@ func (p *page) unharmed(clients []probes.ClientOutcome) {
 		}
 	}
 	p.alikes(span{inkGood, "No danger band, safe as they come:"}, safe)
-	p.alikes(span{inkWarn, "No danger band, but a race of one round trip remains, the close can cross a request:"}, race)
+	p.alikes(span{inkWarn, "No danger band, but a race of one round trip remains (the close can cross a request):"}, race)
 }
 
 // alikes names the clients of which the same is said in one row.
