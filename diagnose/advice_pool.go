@@ -155,9 +155,8 @@ func limitText(l probes.Limit) string {
 
 // because is what the limit follows from.
 func (j *judgement) because() string {
-	path := j.l.path()
-	if path.Unseen {
-		return fmt.Sprintf("No end was seen; what was idle for %s still worked.", human(path.Survived))
+	if path := j.safePath(); path.Unseen {
+		return fmt.Sprintf("When it ended was not seen; what was idle for %s still worked.", human(path.Survived))
 	}
 	return "The path closes after " + j.sum() + "."
 }
@@ -166,11 +165,11 @@ func (j *judgement) because() string {
 func (j *judgement) sum() string {
 	path := j.l.path()
 	by := path.Reckon()
-	text := human(path.Timeout) + " (measured)"
+	text := human(path.Timeout) + " (measured"
 	if human(by.Timeout) != human(path.Timeout) {
-		text = fmt.Sprintf("%s measured, taken as %s", human(path.Timeout), human(by.Timeout))
+		text += ", taken as " + human(by.Timeout)
 	}
-	text += fmt.Sprintf(", less %s for round trip and ticks", human(by.Margin))
+	text += fmt.Sprintf("); less %s for round trip and ticks", human(by.Margin))
 	if by.Spread > 0 {
 		text += fmt.Sprintf(", less %s by which the closes differ", human(by.Spread))
 	}
@@ -190,7 +189,21 @@ func (j *judgement) below(what string) string {
 }
 
 // limit is the longest idle time that is safe on the measured path.
-func (j *judgement) limit() time.Duration { return j.l.path().Safe() }
+func (j *judgement) limit() time.Duration { return j.safePath().Safe() }
+
+// safePath is the path as limits follow from it: an end that nobody saw came
+// somewhere between what worked and what did not.
+func (j *judgement) safePath() clients.Path {
+	path := j.l.path()
+	if len(j.l.ends) > 0 {
+		return path
+	}
+	path.Unseen = true
+	if survived := j.l.idle.Survived; survived < path.Timeout {
+		path.Survived = survived
+	}
+	return path
+}
 
 // commonClients tells what clients with their defaults would meet.
 func (j *judgement) commonClients() string {

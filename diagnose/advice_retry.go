@@ -24,7 +24,7 @@ func (j *judgement) retryAdvice() []step {
 	v := j.client
 	switch {
 	case v.cover == probes.CoverUnsafe && v.entry != "":
-		return []step{next(fmt.Sprintf("restrict `%s` in the retry list to idempotent methods: a %s may have been executed already.", v.entry, j.method()))}
+		return []step{next(fmt.Sprintf("restrict `%s` in the retry list to idempotent methods (and tell perch by `retry.methods`): a %s may have been executed already.", v.entry, j.method()))}
 	case v.cover == probes.CoverUnsafe:
 		return []step{next(fmt.Sprintf("turn off %s's own retry for a %s: it sends again what may have been executed already.", v.name, j.method()))}
 	}

@@ -28,6 +28,9 @@ func (j *judgement) silentAdvice() []step {
 // ways will do. It is never empty.
 func (j *judgement) silentChange() []step {
 	v, limit, bound := j.client, j.limit(), human(j.l.path().Timeout)
+	if v == nil && limit > 0 {
+		return []step{next(fmt.Sprintf("keep the longest idle time at or below %s, or send TCP keep-alive at least that often.", human(limit)))}
+	}
 	if v == nil || limit <= 0 {
 		return []step{next(fmt.Sprintf("keep the longest idle time below %s, or send TCP keep-alive more often than that.", bound))}
 	}

@@ -63,13 +63,15 @@ func TestAdvice(t *testing.T) {
 		i    int
 		want []string
 	}{
-		{"ticks widen the margin", ticks, 0, []string{"at or below 3.5 s. The path closes after 5 s (measured), less 500 ms for round trip and ticks, less 1 s by which the closes differ: 3.5 s."}},
+		{"ticks widen the margin", ticks, 0, []string{"at or below 3.5 s. The path closes after 5 s (measured); less 500 ms for round trip and ticks, less 1 s by which the closes differ: 3.5 s."}},
 		{"never below half of a short timeout", one(rungAt(0, s, "idle_fin").closed(150*time.Millisecond, "fin")), 0, []string{"at or below 70 ms"}},
+		{"an end that nobody saw", idleInput(time.Minute, rungAt(0, 10*s, "ok"), rungAt(5*s, 30*s, "eof")), 1, []string{"at or below 10 s. When it ended was not seen; what was idle for 10 s still worked."}},
+		{"a name that does not resolve", httpInput("dns"), 0, []string{"1. Check the host's name in the URL, and whether the pod's own resolver knows it"}},
 		{"in Go's words", goClient, 0, []string{"1. Set Go net/http's max_idle none -> 315 s: `&http.Transport{IdleConnTimeout: 315 * time.Second}`", "before the 10 min that perch's config (`keep_alive: 10m`) expects"}},
 		{"no client: common ones", one(rungAt(0, 1500*time.Millisecond, "idle_fin").closed(s, "fin")), 0, []string{"With their defaults these would use", "Apache HttpClient 4.5 at 998 ms to 2 s"}},
 		{"nothing to change", goDefault, 0, []string{"1. Leave Go net/http's idle limits as they are"}},
 		{"whole seconds only", jdk, 0, []string{"1. Let the first call after a pause of 900 ms or more open a new connection (a new HttpClient): JDK HttpClient's own setting counts whole seconds and cannot say 900 ms. The path closes"}},
-		{"silence, in its settings", silentNone, 1, []string{"1. Set Go net/http's max_idle none -> 360 s: `&http.Transport{IdleConnTimeout: 360 * time.Second}`. The path forgets what is idle for 400 s. The real bound", "\n1b. Or set Go net/http's tcp_keep_alive none -> 360 s: `", "KeepAlive: 360 * time.Second", "between 300 s, which worked, and 400 s", "Looking at the connection before use does not help"}},
+		{"silence, in its settings", silentNone, 1, []string{"1. Set Go net/http's max_idle none -> 300 s: `&http.Transport{IdleConnTimeout: 300 * time.Second}`. The path forgets what is idle for 400 s. The real bound", "\n1b. Or set Go net/http's tcp_keep_alive none -> 300 s: `", "KeepAlive: 300 * time.Second", "between 300 s, which worked, and 400 s", "Looking at the connection before use does not help"}},
 		{"silence, kept away already", silent, 1, []string{"Leave Go net/http's max_idle of 90 s as it is: it stops before the path forgets, at 400 s"}},
 		{"503 and Retry-After", withClient(one(limited("unavailable", 503))), 0, []string{"1. Send less, and wait the 7 s that the API asks for", "\n2. Limit how often"}},
 		{"down and Retry-After", down, 0, []string{"1. Send less, and wait the 7 s"}},
@@ -79,11 +81,11 @@ func TestAdvice(t *testing.T) {
 		{"certificate: address", certificate("x509: cannot validate certificate for 192.0.2.1 because it doesn't contain any IP SANs"), 0, []string{"made for another host"}},
 		{"certificate: authority", certificate("x509: certificate signed by unknown authority"), 0, []string{"1. Give perch and the application the CA"}},
 		{"certificate: unknown cause", certificate(""), 0, []string{"right CA"}},
-		{"silence, no client", undeclared, 1, []string{"1. Keep the longest idle time below 400 s, or send TCP keep-alive more often than that."}},
+		{"silence, no client", undeclared, 1, []string{"1. Keep the longest idle time at or below 300 s, or send TCP keep-alive at least that often."}},
 		{"silence, its packets are enough", packets, 1, []string{"Leave Go net/http's tcp_keep_alive of 30 s as it is"}},
-		{"silence, its packets end at a proxy", packetsBehind, 1, []string{"max_idle none -> 360 s", "For whoever runs the mesh sidecar: TCP ends there", "trafficPolicy.connectionPool.tcp.tcpKeepalive"}},
-		{"silence, and no such setting", noSetting, 1, []string{"OkHttp 3's max_idle none -> 360 s"}},
-		{"silence, and no setting that says it", urlConnection, 1, []string{"HttpURLConnection has no setting that keeps it below the 900 ms", "Let the first call after a pause of 800 ms or more open a new connection (`disconnect()` after the last answer before the pause)"}},
+		{"silence, its packets end at a proxy", packetsBehind, 1, []string{"max_idle none -> 300 s", "For whoever runs the mesh sidecar: TCP ends there", "trafficPolicy.connectionPool.tcp.tcpKeepalive"}},
+		{"silence, and no such setting", noSetting, 1, []string{"OkHttp 3's max_idle none -> 300 s"}},
+		{"silence, and no setting that says it", urlConnection, 1, []string{"HttpURLConnection has no setting that keeps it below the 900 ms", "Let the first call after a pause of 500 ms or more open a new connection (`disconnect()` after the last answer before the pause)"}},
 		{"a proxy's own idle timeout", overMesh, 0, []string{"For whoever runs the mesh sidecar: TCP ends there, so that its own idle timeout", "trafficPolicy.connectionPool.tcp.idleTimeout (1 h by default)"}},
 		{"a proxy's own idle timeout, plain", overPlain, 0, []string{"trafficPolicy.connectionPool.http.idleTimeout (1 h by default)"}},
 		{"a proxy that is no mesh", overProxy, 0, []string{"For whoever runs the proxy: TCP ends there"}},
@@ -202,7 +204,7 @@ func TestRetryAdvice(t *testing.T) {
 		{"no policy", func(c *probes.Client) { c.Retry = nil }, "GET", "eof", "Let Apache HttpClient 4.5 send again what is idempotent, so that " + noAnswer + " or " + socket + " does not reach the application: `HttpClientBuilder.create().setRetryHandler(", false},
 		{"no policy, and no retry of its own", func(c *probes.Client) { *c = probes.Client{Kind: "aiohttp"} }, "GET", "eof", "Add `aiohttp.ServerDisconnectedError` and `aiohttp.ClientOSError` to the errors that the application retries, for idempotent methods only", false},
 		{"no policy, and a POST", func(c *probes.Client) { c.Retry = nil }, "POST", "eof", "Add " + noAnswer + " and " + socket + " to the errors that the application retries, for idempotent methods only", false},
-		{"a list that goes too far", errors("java.io.IOException"), "POST", "eof", "Restrict " + noAnswer + " in the retry list to idempotent methods: a POST may have been executed already.", false},
+		{"a list that goes too far", errors("java.io.IOException"), "POST", "eof", "Restrict " + noAnswer + " in the retry list to idempotent methods (and tell perch by `retry.methods`): a POST may have been executed already.", false},
 		{"a client that goes too far", func(c *probes.Client) {
 			*c = probes.Client{Kind: "okhttp"}
 		}, "POST", "eof", "Turn off OkHttp 3's own retry for a POST: it sends again what may have been executed already.", false},

@@ -106,11 +106,11 @@ func aboutLimits() []hypothesisCase {
 	return []hypothesisCase{
 		{"429", one(limited("rate_limited", 429)), "rate_limit", "in", "the API answered 429 and asked to wait 7 s; perch sent 12 requests in this run, at most 1 in a second; its budget is 2/s"},
 		{"Retry-After", one(limited("unavailable", 503)), "rate_limit", "in", "the API answered 503 and asked to wait 7 s; perch sent 12 requests in this run, at most 1 in a second; its budget is 2/s"},
-		{"no 429", one(rungAt(0, 30*s, "eof")), "rate_limit", "out", "perch met no 429 in the 2 answers of this rung; perch sent 12 requests in this run, at most 1 in a second; its budget is 2/s"},
-		{"a budget of 1/s allows two in one second", budget(1, 9, 2), "rate_limit", "out", "perch met no 429 in the 2 answers of this rung; perch sent 9 requests in this run, at most 2 in a second; its budget of 1/s allows 2 in any 2 s"},
-		{"a fraction", budget(2.5, 9, 2), "rate_limit", "out", "perch met no 429 in the 2 answers of this rung; perch sent 9 requests in this run, at most 2 in a second; its budget of 2.5/s allows 2 in any 1 s"},
-		{"nothing answered", httpInput("refused"), "rate_limit", "out", "perch met no 429; perch sent 12 requests in this run, at most 1 in a second; its budget is 2/s"},
-		{"one request", budget(1, 1, 1), "rate_limit", "out", "perch met no 429 in the 2 answers of this rung; perch sent 1 request in this run; its budget of 1/s allows 2 in any 2 s"},
+		{"no 429", one(rungAt(0, 30*s, "eof")), "rate_limit", "out", "perch met no 429 in the 2 answers of this rung; it sent 12 requests in this run, at most 1 in a second; its budget is 2/s"},
+		{"a budget of 1/s allows two in one second", budget(1, 9, 2), "rate_limit", "out", "perch met no 429 in the 2 answers of this rung; it sent 9 requests in this run, at most 2 in a second; its budget of 1/s allows 2 in any 2 s"},
+		{"a fraction", budget(2.5, 9, 2), "rate_limit", "out", "perch met no 429 in the 2 answers of this rung; it sent 9 requests in this run, at most 2 in a second; its budget of 2.5/s allows 2 in any 1 s"},
+		{"nothing answered", httpInput("refused"), "rate_limit", "out", "perch met no 429; it sent 12 requests in this run, at most 1 in a second; its budget is 2/s"},
+		{"one request", budget(1, 1, 1), "rate_limit", "out", "perch met no 429 in the 2 answers of this rung; it sent 1 request in this run; its budget of 1/s allows 2 in any 2 s"},
 		{"no budget known", unbudgeted, "rate_limit", "open", "perch met no 429 in the 2 answers of this rung; the share in use is not known"},
 	}
 }

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"perch.example/probes"
@@ -34,7 +35,7 @@ func (j *judgement) rateLimit() (probes.Ruling, string) {
 	if j.l.in.Budget.LimitPerSecond <= 0 {
 		return probes.RuledOpen, none + j.share()
 	}
-	return probes.RuledOut, none + j.share()
+	return probes.RuledOut, none + strings.Replace(j.share(), "perch sent", "it sent", 1)
 }
 
 // ofStep names what was judged, beside the run that it is a part of.

@@ -82,7 +82,7 @@ func TestIncidentHypotheses(t *testing.T) {
 		{ID: "path_blocks", Ruled: "out", Evidence: "the peer's FIN came through after 1.001 s idle, and a fresh connection 3 ms later answered 200: a block would not have let the fresh connection pass"},
 		{ID: "own_pod", Ruled: "out", Evidence: "it needs no busy pod: perch met it while delayed by at most 0.4 ms"},
 		{ID: "stale_pool", Ruled: "in", Evidence: "it ended at 1.001 s idle, and Apache HttpClient 4.5 still uses what is idle for 999 ms to 2 s (2 ms early: round trip and resolution)"},
-		{ID: "rate_limit", Ruled: "out", Evidence: "perch met no 429 in the 2 answers of this rung; perch sent 12 requests in this run, at most 1 in a second; its budget is 2/s"},
+		{ID: "rate_limit", Ruled: "out", Evidence: "perch met no 429 in the 2 answers of this rung; it sent 12 requests in this run, at most 1 in a second; its budget is 2/s"},
 		{ID: "retry_gap", Ruled: "in", Evidence: "the retry list lacks org.apache.http.NoHttpResponseException, which a retry inside RestTemplate sees"},
 	}
 	if !reflect.DeepEqual(o.Hypotheses, want) {
@@ -95,7 +95,7 @@ func TestIncidentAdvice(t *testing.T) {
 	all := strings.Join(o.Advice, "\n")
 	for _, want := range []string{
 		"1. Set Apache HttpClient 4.5's max_idle none -> 900 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 900)`, in Spring Boot by the @Bean in docs/clients.md, under Apache HttpClient 4.5",
-		". The path closes after 1.001 s measured, taken as 1 s, less 100 ms for round trip and ticks: 900 ms.",
+		". The path closes after 1.001 s (measured, taken as 1 s); less 100 ms for round trip and ticks: 900 ms.",
 		"evictIdleConnections only looks once every max idle time",
 		"1b. Or only look earlier, validate_after 2 s -> 900 ms",
 		"`manager.setValidateAfterInactivity(900)` on your existing connection manager",

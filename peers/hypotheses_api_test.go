@@ -32,7 +32,7 @@ func downScenarios() []scenario {
 		}, []wanted{{
 			reason: "refused", verdict: "fail", diagnosis: "unreachable", ends: "unknown", closedBy: "-",
 			ruled:    "in open out out out open",
-			evidence: map[string]string{"api_down": `after \d+(\.\d+)? ms: .*refused`, "rate_limit": "no 429; perch sent 0 requests"},
+			evidence: map[string]string{"api_down": `after \d+(\.\d+)? ms: .*refused`, "rate_limit": "no 429; it sent 0 requests"},
 		}}},
 		{"it answers 503", func(t *testing.T, p *subject) {
 			serve(t, p, "unavailable", lab.Options{})

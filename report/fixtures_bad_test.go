@@ -33,11 +33,11 @@ func dropped(hold time.Duration) probes.Outcome {
 		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledIn, Evidence: "nothing acknowledged the 231 bytes sent, for 5 s; a fresh connection 1 ms later answered 200: the path lost this connection only"},
 		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it needs no busy pod: perch met it while delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
 		{ID: probes.HypothesisStalePool, Ruled: probes.RuledIn, Evidence: "it ended at " + age(hold) + " idle, and a fresh connection 1 ms later answered 200"},
-		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "perch met no 429 in the 2 answers of this rung; perch sent 8 requests in this run, at most 2 in a second; its budget is 2/s"},
+		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "perch met no 429 in the 2 answers of this rung; it sent 8 requests in this run, at most 2 in a second; its budget is 2/s"},
 		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOpen, Evidence: "what the application makes of blackhole is not known: no client is declared"},
 	}
 	o.Advice = []string{
-		"1. Keep the longest idle time below 61 s, or send TCP keep-alive more often than that. The real bound lies between 30 s, which worked, and 61 s. Looking at the connection before use does not help: nothing was sent when it was forgotten.",
+		"1. Keep the longest idle time at or below 30 s, or send TCP keep-alive at least that often. The real bound lies between 30 s, which worked, and 61 s. Looking at the connection before use does not help: nothing was sent when it was forgotten.",
 		"2. Repeat only what is idempotent: where only the acknowledgements were lost, the request has been executed.",
 	}
 	return o
@@ -63,7 +63,7 @@ func serviceDown() probes.Run {
 		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOpen, Evidence: "the connect was refused after 0.3 ms: by the API's host, or by a firewall that rejects"},
 		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it needs no busy pod: perch met it while delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
 		{ID: probes.HypothesisStalePool, Ruled: probes.RuledOut, Evidence: "a fresh connection, 0 s idle, failed after 0.3 ms: the connection was refused"},
-		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429; perch sent 0 requests, at most 0 in a second; its budget is 2/s"},
+		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429; it sent 0 requests, at most 0 in a second; its budget is 2/s"},
 		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOpen, Evidence: "what the application makes of refused is not known: no client is declared"},
 	}
 	down.Advice = []string{"It is not the connection pool: a fresh connection failed as well. Stop looking there, and ask the API's owner or whoever runs the path."}
@@ -189,7 +189,7 @@ func mixed() probes.Run {
 			{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOut, Evidence: "the peer answered 200 in 131 ms"},
 			{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it needs no busy pod: perch met it while delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
 			{ID: probes.HypothesisStalePool, Ruled: probes.RuledOut, Evidence: "a fresh connection, 0 s idle, answered 200 in 131 ms"},
-			{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "perch met no 429 in the 1 answer of this rung; perch sent 3 requests in this run, at most 2 in a second; its budget is 2/s"},
+			{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "perch met no 429 in the 1 answer of this rung; it sent 3 requests in this run, at most 2 in a second; its budget is 2/s"},
 			{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOut, Evidence: "a retry would meet the same: it answered 200 in 131 ms"},
 		}
 		o.Advice = []string{"Compare the answer with the probe's expectations: the API answers, but not what was agreed."}
