@@ -181,7 +181,7 @@ func stableWords(text string) []string {
 		{`, faster than a round trip \([^)]*\), so this was no answer to our request`, ""},
 		{`,? each known to within [0-9.]+ m?s`, ""},
 		{` Own delay .*?'our own pod is too busy'`, ""},
-		{`; seen on \d+ connections, at [0-9.]+ m?s to [0-9.]+ m?s`, ""},
+		{`; seen on \d+ connections, at most [0-9.]+ m?s apart`, ""},
 		{` \(the earliest at [0-9.]+ m?s\)`, ""},
 		{`(\(measured\)|measured, taken as [0-9.]+ m?s)`, ""},
 		{`, less [0-9.]+ m?s by which the closes differ`, ""},
