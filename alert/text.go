@@ -8,9 +8,23 @@ import (
 // width is where running text is wrapped: the usual terminal, with a margin.
 const width = 100
 
+// sheet is text that is wrapped at its columns.
+type sheet struct {
+	strings.Builder
+	columns int
+}
+
 // Text renders a notice for a terminal: the same content as Blocks.
-func Text(n Notice) string {
-	var b strings.Builder
+func Text(n Notice) string { return TextIn(n, width) }
+
+// TextIn is Text for a terminal of that many columns; 0: 100, never less than
+// 40. The rows of a ladder stay whole.
+func TextIn(n Notice, columns int) string {
+	const least = 40
+	if columns == 0 {
+		columns = width
+	}
+	b := sheet{columns: max(columns, least)}
 	b.WriteString(n.Title + "\n")
 	for _, remark := range n.remarks() {
 		wrap(&b, "", "", remark)
@@ -28,7 +42,7 @@ func Text(n Notice) string {
 	return b.String()
 }
 
-func (s Section) text(b *strings.Builder) {
+func (s Section) text(b *sheet) {
 	if len(s.Facts) > 0 {
 		wrap(b, "  ", "  ", factWords(s.Facts))
 	}
@@ -65,15 +79,15 @@ func factWords(facts []Fact) string {
 	return strings.Join(parts, " · ")
 }
 
-// wrap writes text between margins; a word is never cut, and a number keeps its
+// wrap writes text between margins, at most as wide as the sheet; a word is never cut, and a number keeps its
 // unit.
-func wrap(b *strings.Builder, first, rest, text string) {
+func wrap(b *sheet, first, rest, text string) {
 	line := first
 	used := utf8.RuneCountInString(first)
 	empty := true
 	for _, word := range words(text) {
 		n := utf8.RuneCountInString(word)
-		if !empty && used+1+n > width {
+		if !empty && used+1+n > b.columns {
 			b.WriteString(line + "\n")
 			line, used, empty = rest, utf8.RuneCountInString(rest), true
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"perch.example/probes"
 )
@@ -114,9 +115,38 @@ func TestStories(t *testing.T) {
 }
 
 func TestANumberKeepsItsUnit(t *testing.T) {
-	var b strings.Builder
+	b := sheet{columns: width}
 	wrap(&b, "", "", strings.Repeat("x", width-5)+" 1.503 s idle")
 	if want := strings.Repeat("x", width-5) + "\n1.503 s idle\n"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
+	}
+}
+
+// TestANoticeFitsANarrowTerminal: all but its title, a ladder's rows
+// and what has no blank to be broken at, a class or an address.
+func TestANoticeFitsANarrowTerminal(t *testing.T) {
+	notices := Preview(incident(), options(0))
+	if len(notices) != 1 {
+		t.Fatalf("%d notices, want 1", len(notices))
+	}
+	const columns = 80
+	text := TextIn(notices[0], columns)
+	fixed := map[string]bool{notices[0].Title: true} // one line, wherever it is shown
+	for _, s := range notices[0].Sections {
+		for _, line := range s.Lines {
+			fixed["  "+line] = s.Form == FormFixed
+		}
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if n := utf8.RuneCountInString(line); n > columns && !fixed[line] && len(strings.Fields(line)) > 1 {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+	if got := TextIn(notices[0], 0); got != Text(notices[0]) {
+		t.Errorf("an unknown width is not the usual one:\n%s", got)
+	}
+	if strings.Join(strings.Fields(text), " ") != strings.Join(strings.Fields(Text(notices[0])), " ") {
+		t.Error("the narrow text says something else")
 	}
 }

@@ -84,7 +84,7 @@ looking, as that pool does. This takes a few seconds.
 func demoSinks(p *pass, notices string) error {
 	w := p.sys.stdout
 	fmt.Fprintf(w, "\nThe Slack message it would send:\n\n%s", notices)
-	fmt.Fprint(w, "\nSome of the metrics it would expose (docs/safety.md says how many there can be):\n\n")
+	fmt.Fprint(w, "Some of the metrics it would expose (docs/safety.md says how many there can be):\n\n")
 	if err := printMetrics(w, p.metrics.Text); err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func (p *pass) deliver(ctx context.Context, m alert.Memory, notices []alert.Noti
 func (p *pass) show(notices []alert.Notice) {
 	var b strings.Builder
 	for _, n := range notices {
-		b.WriteString(alert.Text(n))
+		b.WriteString(alert.TextIn(n, p.sys.style().Width))
 		b.WriteString("\n")
 	}
 	p.notices = b.String()
