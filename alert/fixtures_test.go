@@ -73,11 +73,11 @@ func banded() probes.Outcome {
 		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOut, Evidence: "the peer's FIN came through after 1.001 s idle, and a fresh connection 1 ms later answered 200: a block would not have let the fresh connection pass"},
 		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it needs no busy pod: perch met it while delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
 		{ID: probes.HypothesisStalePool, Ruled: probes.RuledIn, Evidence: "it ended at 1.001 s idle (earliest: 1 s), and Apache HttpClient 4.5 still uses what is idle for 891 ms to 2 s (109 ms early: round trip and resolution)"},
-		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "perch met no 429 in the 2 answers of this rung; perch sent 9 requests in this run, at most 2 in a second; its budget is 2/s"},
+		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "perch met no 429 in the 2 answers of this rung; it sent 9 requests in this run, at most 2 in a second; its budget is 2/s"},
 		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledIn, Evidence: "the retry list lacks org.apache.http.NoHttpResponseException, which a retry inside RestTemplate sees"},
 	}
 	o.Advice = []string{
-		"1. Set Apache HttpClient 4.5's max_idle none -> 750 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 750)`, in Spring Boot by the @Bean in docs/clients.md, under Apache HttpClient 4.5. The path closes after 1 s (measured), less 218 ms for round trip and ticks, rounded down: 750 ms.",
+		"1. Set Apache HttpClient 4.5's max_idle none -> 750 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 750)`, in Spring Boot by the @Bean in docs/clients.md, under Apache HttpClient 4.5. The path closes after 1 s (measured); less 218 ms for round trip and ticks, rounded down: 750 ms.",
 		"1b. Or only look earlier, validate_after 2 s -> 750 ms: `manager.setValidateAfterInactivity(750)` on your existing connection manager (setConnectionManager; a new one has default limits). A close that crosses the request slips through.",
 		"2. Add `org.apache.http.NoHttpResponseException` and `java.net.SocketException` to the list of the retry layer that calls Apache HttpClient 4.5 (inside RestTemplate: an interceptor or a request factory), for idempotent methods only: one race at the idle timeout shows as either, also when the server had read the request and may have executed it.",
 		"2b. Or move that retry around RestTemplate, for idempotent methods only: its list covers what comes out there, `org.springframework.web.client.ResourceAccessException`, which wraps every failure of the network, also of what may have been executed.",
