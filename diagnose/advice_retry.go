@@ -30,8 +30,12 @@ func (j *judgement) retryAdvice() []step {
 	}
 	entries := v.missing(j)
 	switch {
+	case v.decl.Retry != nil && !readOnly(j.method()) && !v.decl.Retry.Repeats(j.method()):
+		return nil // left out on purpose
 	case v.once() && v.result == clients.Failed && len(entries) == 0:
 		return []step{next("let the retry policy make 2 attempts (now 1), " + v.only() + ": " + j.executed(nil))}
+	case v.leavesOut(j.method()) && v.result == clients.Failed && len(entries) == 0:
+		return []step{next(fmt.Sprintf("let the retry policy repeat a %s, too (now %s only): %s", j.method(), strings.Join(v.decl.Retry.Methods, ", "), j.executed(nil)))}
 	case len(entries) == 0:
 		return nil
 	}
@@ -44,6 +48,8 @@ func (j *judgement) retryAdvice() []step {
 		what = "to the errors that the application retries"
 	case v.once():
 		what += ", and make 2 attempts (now 1)"
+	case v.leavesOut(j.method()):
+		what += fmt.Sprintf(", and let it repeat a %s, too (now %s only)", j.method(), strings.Join(v.decl.Retry.Methods, ", "))
 	}
 	advice := []step{next(fmt.Sprintf("add %s %s, %s: %s", quoted(entries), what, v.only(), j.executed(entries)))}
 	if around := j.aroundAdvice(); around != "" {
@@ -54,6 +60,12 @@ func (j *judgement) retryAdvice() []step {
 
 // once reports whether the policy tries a request once only.
 func (v *clientView) once() bool { return v.decl.Retry != nil && v.decl.Retry.Attempts == 1 }
+
+// leavesOut reports whether the policy does not repeat a method that changes
+// nothing: a POST is left out rightly.
+func (v *clientView) leavesOut(method string) bool {
+	return v.decl.Retry != nil && readOnly(method) && !v.decl.Retry.Repeats(method)
+}
 
 // ownRetry is the setting by which the client itself, or what comes with it,
 // sends again what is idempotent. Empty: none.
@@ -69,9 +81,9 @@ func (v *clientView) missing(j *judgement) []string {
 		reasons = append(reasons, raceReasons()...)
 	}
 	decl := v.decl
-	if v.once() { // what the list lacks, not that it is not used
+	if v.once() || v.leavesOut(j.method()) { // what the list lacks, not that it is not used
 		policy := *decl.Retry
-		policy.Attempts = 2
+		policy.Attempts, policy.Methods = max(2, policy.Attempts), nil
 		decl.Retry = &policy
 	}
 	var entries []string

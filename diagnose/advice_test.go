@@ -201,6 +201,15 @@ func TestRetryAdvice(t *testing.T) {
 		{"one attempt, and all is listed", func(c *probes.Client) {
 			c.Retry.Attempts, c.Retry.Errors = 1, []string{"java.io.IOException"}
 		}, "GET", "eof", "Let the retry policy make 2 attempts (now 1), for idempotent methods only: the request may have been executed.", false},
+		{"a method that is left out, and all is listed", func(c *probes.Client) {
+			c.Retry.Methods, c.Retry.Errors = []string{"HEAD", "PUT"}, []string{"java.io.IOException"}
+		}, "GET", "eof", "Let the retry policy repeat a GET, too (now HEAD, PUT only): the request may have been executed.", false},
+		{"a method that is left out, and half is listed", func(c *probes.Client) {
+			c.Retry.Methods, c.Retry.Errors = []string{"HEAD"}, []string{"NoHttpResponseException"}
+		}, "GET", "eof", "Add " + socket + " to the list of the retry layer that calls Apache HttpClient 4.5 (inside RestTemplate: an interceptor or a request factory), and let it repeat a GET, too (now HEAD only), for idempotent methods only: ", false},
+		{"a POST that is left out", func(c *probes.Client) {
+			c.Retry.Methods, c.Retry.Errors = []string{"GET"}, []string{"NoHttpResponseException"}
+		}, "POST", "eof", "", false},
 		{"no policy", func(c *probes.Client) { c.Retry = nil }, "GET", "eof", "Let Apache HttpClient 4.5 send again what is idempotent, so that " + noAnswer + " or " + socket + " does not reach the application: `HttpClientBuilder.create().setRetryHandler(", false},
 		{"no policy, and no retry of its own", func(c *probes.Client) { *c = probes.Client{Kind: "aiohttp"} }, "GET", "eof", "Add `aiohttp.ServerDisconnectedError` and `aiohttp.ClientOSError` to the errors that the application retries, for idempotent methods only", false},
 		{"no policy, and a POST", func(c *probes.Client) { c.Retry = nil }, "POST", "eof", "Add " + noAnswer + " and " + socket + " to the errors that the application retries, for idempotent methods only", false},

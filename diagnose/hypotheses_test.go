@@ -81,6 +81,8 @@ func aboutRetries() []hypothesisCase {
 	wrapped.Spec.Client.Retry.Layer = probes.LayerAround
 	once := covered(one(rungAt(0, 30*s, "eof")))
 	once.Spec.Client.Retry.Attempts = 1
+	left := covered(one(rungAt(0, 30*s, "eof")))
+	left.Spec.Client.Retry.Methods = []string{"HEAD", "PUT"}
 	undeclared := withClient(one(rungAt(0, 30*s, "eof")))
 	undeclared.Spec.Client.Retry = nil
 	unsafe := covered(one(rungAt(0, 30*s, "eof")))
@@ -89,6 +91,7 @@ func aboutRetries() []hypothesisCase {
 		{"around the wrapper", wrapped, "retry_gap", "out", "the retry list covers org.springframework.web.client.ResourceAccessException: a GET is sent again"},
 		{"inside of it", withClient(one(rungAt(0, 30*s, "eof"))), "retry_gap", "in", "the retry list lacks org.apache.http.NoHttpResponseException, which a retry inside RestTemplate sees"},
 		{"one attempt", once, "retry_gap", "in", "the retry policy makes 1 attempt only: a GET is not sent again"},
+		{"a method that is left out", left, "retry_gap", "in", "the retry policy repeats HEAD, PUT only: a GET is not sent again"},
 		{"no policy", undeclared, "retry_gap", "open", "org.apache.http.NoHttpResponseException comes out, and no retry policy is declared that could cover it"},
 		{"unsafe", unsafe, "retry_gap", "out", "the retry list covers org.apache.http.NoHttpResponseException, though a POST may have been executed"},
 		{"automatic", withAutomatic(one(rungAt(0, 30*s, "eof"))), "retry_gap", "out", "Apache HttpClient 4.5 writes to the dead connection, then silently sends again on a new one: its own automatic retry hides it, no retry layer has to"},

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"perch.example/diagnose/clients"
 	"perch.example/probes"
@@ -50,6 +51,8 @@ func (j *judgement) gapText() string {
 	switch {
 	case policy != nil && policy.Attempts == 1:
 		return fmt.Sprintf("the retry policy makes 1 attempt only: a %s is not sent again", j.method())
+	case policy != nil && !policy.Repeats(j.method()):
+		return fmt.Sprintf("the retry policy repeats %s only: a %s is not sent again", strings.Join(policy.Methods, ", "), j.method())
 	case v.entry == "":
 		return fmt.Sprintf("%s %s: no error that a retry could see", v.name, v.text)
 	}

@@ -1,6 +1,11 @@
 package probes
 
-import "time"
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"time"
+)
 
 // Client is the application's HTTP client, as its owner declared it. The
 // catalog (diagnose/clients) says what it does.
@@ -46,6 +51,12 @@ type RetryPolicy struct {
 	Attempts int      // all tries, the first included
 	Methods  []string // HTTP methods that it sends again, in capitals; nil: every method
 	Errors   []string // class names, codes, or statuses such as 503 and 5xx, as the application writes them
+}
+
+// Repeats reports whether the layer sends a request of that method again at
+// all; an empty one is a GET.
+func (p RetryPolicy) Repeats(method string) bool {
+	return len(p.Methods) == 0 || slices.Contains(p.Methods, cmp.Or(method, http.MethodGet))
 }
 
 // RetryLayer says which errors the retry layer sees.

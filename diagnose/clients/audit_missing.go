@@ -66,7 +66,7 @@ func tryingAgain(decl probes.Client) probes.Client {
 	}
 	policy := *decl.Retry
 	policy.Attempts = max(2, policy.Attempts)
-	if !policyRepeats(policy, http.MethodGet) {
+	if !policy.Repeats(http.MethodGet) {
 		policy.Methods = append([]string{http.MethodGet}, policy.Methods...)
 	}
 	decl.Retry = &policy

@@ -31,7 +31,7 @@ func policyNote(decl probes.Client, a probes.Audit) string {
 		return "No retry policy is declared, so that nothing is known of what is sent again, and nothing counts as missed. If the application has a retry layer, declare it as client.retry; if it has none, declare `retry: {layer: inside, attempts: 1, errors: []}`, and all that reaches it counts."
 	case decl.Retry.Attempts == 1:
 		return "`attempts: 1` is the first try alone: nothing is sent again, whatever the list holds. It has to be 2 or more."
-	case !policyRepeats(*decl.Retry, http.MethodGet):
+	case !decl.Retry.Repeats(http.MethodGet):
 		return "`methods` does not hold GET: none is sent again, whatever the list of errors holds. A GET may always be."
 	case decl.Retry.Layer == probes.LayerAround && a.Wrapper == "" && wrappable(decl.Kind):
 		return "`layer: around` means nothing without wrapped_by: judged is a layer that sees the errors of " + a.Name + " themselves. If RestTemplate, RestClient or Feign stands around it, declare that."
@@ -45,7 +45,7 @@ func wrappable(kind string) bool {
 
 // layerNote says what the same list would do on the other layer, and why.
 func layerNote(decl probes.Client, a probes.Audit) string {
-	if decl.Retry == nil || decl.Retry.Attempts == 1 || !policyRepeats(*decl.Retry, http.MethodGet) || a.Wrapper == "" {
+	if decl.Retry == nil || decl.Retry.Attempts == 1 || !decl.Retry.Repeats(http.MethodGet) || a.Wrapper == "" {
 		return ""
 	}
 	here, there := countedMisses(decl), countedMisses(onLayer(decl, otherLayer(decl.Retry.Layer)))

@@ -181,7 +181,7 @@ func (m meeting) cover() probes.RetryCover {
 	if policy == nil {
 		return probes.CoverUnknown
 	}
-	if policy.Attempts == 1 || !policyRepeats(*policy, m.method) {
+	if policy.Attempts == 1 || !policy.Repeats(m.method) {
 		return probes.CoverUncovered
 	}
 	for _, name := range m.seen() {
@@ -190,12 +190,6 @@ func (m meeting) cover() probes.RetryCover {
 		}
 	}
 	return probes.CoverUncovered
-}
-
-// policyRepeats reports whether the application's retry layer sends the method
-// again at all.
-func policyRepeats(policy probes.RetryPolicy, method string) bool {
-	return len(policy.Methods) == 0 || slices.Contains(policy.Methods, cmp.Or(method, http.MethodGet))
 }
 
 // safely is covered, unless the method may be executed twice.
