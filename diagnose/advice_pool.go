@@ -155,7 +155,7 @@ func limitText(l probes.Limit) string {
 
 // because is what the limit follows from.
 func (j *judgement) because() string {
-	if path := j.safePath(); path.Unseen {
+	if path := j.l.path(); path.Unseen {
 		return fmt.Sprintf("When it ended was not seen; what was idle for %s still worked.", human(path.Survived))
 	}
 	return "The path closes after " + j.sum() + "."
@@ -189,21 +189,7 @@ func (j *judgement) below(what string) string {
 }
 
 // limit is the longest idle time that is safe on the measured path.
-func (j *judgement) limit() time.Duration { return j.safePath().Safe() }
-
-// safePath is the path as limits follow from it: an end that nobody saw came
-// somewhere between what worked and what did not.
-func (j *judgement) safePath() clients.Path {
-	path := j.l.path()
-	if len(j.l.ends) > 0 {
-		return path
-	}
-	path.Unseen = true
-	if survived := j.l.idle.Survived; survived < path.Timeout {
-		path.Survived = survived
-	}
-	return path
-}
+func (j *judgement) limit() time.Duration { return j.l.path().Safe() }
 
 // commonClients tells what clients with their defaults would meet.
 func (j *judgement) commonClients() string {

@@ -66,7 +66,45 @@ func (l *ladder) path() clients.Path {
 			break
 		}
 	}
+	p.End = usualEnd(l.idle.How)
+	died := l.shortestDied()
+	if len(l.ends) > 0 || died == nil || died.obs.Close != nil {
+		return p
+	}
+	p.Unseen = true
+	if l.idle.Survived < p.Timeout {
+		p.Survived = l.idle.Survived
+	}
+	if slices.Contains(unseenEnds(), died.reuse.Reason) {
+		p.End = died.reuse.Reason
+	}
 	return p
+}
+
+// unseenEnds are what a request meets whose connection nobody saw end while it
+// was idle: no client sees more.
+func unseenEnds() []probes.Reason {
+	return []probes.Reason{
+		probes.ReasonCrossedClose, probes.ReasonEOF, probes.ReasonReset, probes.ReasonBlackhole, probes.ReasonNoResponse,
+	}
+}
+
+// usualEnd is what a reuse shows after a close of that kind.
+func usualEnd(how probes.HowClosed) probes.Reason {
+	switch how {
+	case probes.HowRST:
+		return probes.ReasonIdleRST
+	case probes.HowBytes:
+		return probes.ReasonIdleBytes
+	case probes.HowCloseNotify:
+		return probes.ReasonIdleCloseNotify
+	case probes.HowGoaway:
+		return probes.ReasonIdleGoaway
+	case probes.HowSilent:
+		return probes.ReasonBlackhole
+	default:
+		return probes.ReasonIdleFIN
+	}
 }
 
 // earliest is the least idle age of a close of that timeout: one that was seen

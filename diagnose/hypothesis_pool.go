@@ -123,7 +123,10 @@ func (j *judgement) notIdleness() string {
 
 // bandText words a danger band.
 func bandText(b probes.Band) string {
-	if b.Open {
+	switch {
+	case b.Open && b.From == 0: // an end that nobody saw, and nothing shorter worked
+		return "any time"
+	case b.Open:
 		return human(b.From) + " and longer"
 	}
 	return human(b.From) + " to " + human(b.To)

@@ -9,8 +9,8 @@ import (
 )
 
 // Idle sums up a probe's ladder. Measured is the least idle age of the closes
-// that follow idle age, as the limits and bands follow from it: mass closes, and those that another rung outlived, are
-// left out.
+// that follow idle age, from which the limits and bands follow: mass closes, and
+// those that another rung outlived, are left out.
 func Idle(spec probes.Spec, obs []probes.Observation) probes.IdleResult {
 	return newLadder(Input{Spec: spec, Observations: obs}).idle
 }
@@ -24,26 +24,33 @@ func IdlePath(spec probes.Spec, obs []probes.Observation) clients.Path {
 
 func (l *ladder) result() probes.IdleResult {
 	res := probes.IdleResult{Target: l.in.Spec.Target, Probe: l.in.Spec.Probe}
-	var shortest *rungView
-	for i := range l.rungs {
-		r := &l.rungs[i]
+	for _, r := range l.rungs {
 		if r.warm != nil {
 			res.Advertised = max(res.Advertised, r.warm.Advertised)
 		}
-		switch {
-		case r.worked():
+		if r.worked() {
 			res.Survived = max(res.Survived, r.reuseAge())
-		case r.ended() && (shortest == nil || r.reuseAge() < shortest.reuseAge()):
-			shortest = r
 		}
 	}
-	if shortest != nil {
+	if shortest := l.shortestDied(); shortest != nil {
 		res.Died, res.How = shortest.reuseAge(), shortest.how()
 	}
 	if len(l.ends) > 0 {
 		res.Measured = l.earliest(l.ends[0])
 	}
 	return res
+}
+
+// shortestDied is the rung that was idle for the shortest time of those that
+// ended; nil: none did.
+func (l *ladder) shortestDied() *rungView {
+	var shortest *rungView
+	for i := range l.rungs {
+		if r := &l.rungs[i]; r.ended() && (shortest == nil || r.reuseAge() < shortest.reuseAge()) {
+			shortest = r
+		}
+	}
+	return shortest
 }
 
 // idleEnds are the idle ages of the closes that follow idle age, ascending. A

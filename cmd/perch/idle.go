@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -98,17 +97,7 @@ func commonClients(run probes.Run, path clients.Path) []probes.ClientOutcome {
 	if len(run.Idle) == 0 || run.Idle[0].How == "" || notOfIdleness(run.Outcomes) {
 		return nil
 	}
-	found := run.Idle[0]
-	reason := reasonOf(found.How)
-	if found.Measured == 0 {
-		path.Unseen = true
-		if found.Survived < found.Died {
-			path.Survived = found.Survived
-		}
-		reason = metBy(run.Outcomes, reason)
-	}
-	path.End = reason
-	return clients.Met(path, found.Target)
+	return clients.Met(path, run.Idle[0].Target)
 }
 
 // notOfIdleness reports whether connections ended for something else than idle
@@ -122,38 +111,6 @@ func notOfIdleness(outcomes []probes.Outcome) bool {
 		ended = ended || o.Diagnosis != ""
 	}
 	return ended
-}
-
-// metBy is what the reuse of the shortest hold met that did not work: of an end
-// that nobody saw while it was idle, no client sees more. An answer, or what no
-// client is known to meet, is told as usual.
-func metBy(outcomes []probes.Outcome, usual probes.Reason) probes.Reason {
-	reason, shortest := usual, time.Duration(0)
-	seen := []probes.Reason{probes.ReasonCrossedClose, probes.ReasonEOF, probes.ReasonReset, probes.ReasonBlackhole, probes.ReasonNoResponse}
-	for _, o := range outcomes {
-		if slices.Contains(seen, o.Reason) && (shortest == 0 || o.Hold < shortest) {
-			reason, shortest = o.Reason, o.Hold
-		}
-	}
-	return reason
-}
-
-// reasonOf is what a reuse shows after a close of that kind.
-func reasonOf(how probes.HowClosed) probes.Reason {
-	switch how {
-	case probes.HowRST:
-		return probes.ReasonIdleRST
-	case probes.HowBytes:
-		return probes.ReasonIdleBytes
-	case probes.HowCloseNotify:
-		return probes.ReasonIdleCloseNotify
-	case probes.HowGoaway:
-		return probes.ReasonIdleGoaway
-	case probes.HowSilent:
-		return probes.ReasonBlackhole
-	default:
-		return probes.ReasonIdleFIN
-	}
 }
 
 // config turns the flags into a config, so that the same checks hold. Header

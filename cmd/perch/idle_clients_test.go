@@ -1,59 +1,81 @@
 package main
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
+	"perch.example/diagnose"
 	"perch.example/diagnose/clients"
 	"perch.example/probes"
 )
 
-// idleRun is what `perch idle` has of a path: where it lived, where it died,
-// and what the reuse met there.
-func idleRun(result probes.IdleResult, reason probes.Reason, diagnosis probes.Diagnosis) probes.Run {
-	result.Target, result.Probe = "api", "idle"
-	return probes.Run{
-		Idle: []probes.IdleResult{result},
-		Outcomes: []probes.Outcome{
-			{Reason: probes.ReasonOK, Hold: result.Survived},
-			{Reason: reason, Diagnosis: diagnosis, Hold: result.Died},
-		},
+// found is what `perch idle` has of a path: where it lived, where it died and
+// by what, and what the reuse met there.
+type found struct {
+	survived, died, measured time.Duration
+	how                      probes.HowClosed
+	reason                   probes.Reason
+	diagnosis                probes.Diagnosis // empty: stale_connection
+}
+
+// run judges the two rungs that show it.
+func (f found) run() (probes.Run, clients.Path) {
+	spec := probes.Spec{Target: "api", Probe: "idle", Kind: probes.KindIdle}
+	ok := func(c probes.Connection) probes.Attempt {
+		return probes.Attempt{Connection: c, Reason: probes.ReasonOK}
 	}
+	var seen []probes.Observation
+	if f.survived > 0 {
+		reuse := ok(probes.ConnectionReused)
+		reuse.IdleTime = f.survived
+		seen = append(seen, probes.Observation{Kind: spec.Kind, Hold: f.survived, Attempts: []probes.Attempt{ok(probes.ConnectionFresh), reuse}})
+	}
+	dead := probes.Observation{Kind: spec.Kind, Hold: f.died, Attempts: []probes.Attempt{
+		ok(probes.ConnectionFresh), {Connection: probes.ConnectionReused, Reason: f.reason, IdleTime: f.died}, ok(probes.ConnectionControl),
+	}}
+	if f.measured > 0 {
+		dead.Close = &probes.Close{Age: f.measured, AfterReply: f.measured, How: f.how}
+	}
+	seen = append(seen, dead)
+	return probes.Run{
+		Idle:     []probes.IdleResult{diagnose.Idle(spec, seen)},
+		Outcomes: []probes.Outcome{{Reason: probes.ReasonOK}, {Reason: f.reason, Diagnosis: cmp.Or(f.diagnosis, probes.DiagnosisStaleConnection)}},
+	}, diagnose.IdlePath(spec, seen)
 }
 
 func TestTheClientsMeetWhatThePathDoes(t *testing.T) {
 	t.Parallel()
-	const s, stale = time.Second, probes.DiagnosisStaleConnection
+	const s = time.Second
 	const fails, retries, notices = probes.ClientFails, probes.ClientRetries, probes.ClientNotices
 	for _, tt := range []struct {
 		name         string
-		run          probes.Run
-		path         clients.Path
+		found        found
 		kind         string
 		band         bool
 		result, post probes.ClientResult
 		safe         string
 	}{
-		{"a pushed 408 and curl", idleRun(probes.IdleResult{Survived: s, Died: 3 * s, Measured: 2 * s, How: "bytes"}, "idle_bytes", stale), clients.Path{Timeout: 2 * s},
+		{"a pushed 408 and curl", found{survived: s, died: 3 * s, measured: 2 * s, how: "bytes", reason: "idle_bytes"},
 			"libcurl", true, fails, fails, "curl_easy_setopt(h, CURLOPT_MAXAGE_CONN, 1L);"},
-		{"what reactor-netty does is not known", idleRun(probes.IdleResult{Survived: s, Died: 3 * s, Measured: 2 * s, How: "bytes"}, "idle_bytes", stale), clients.Path{Timeout: 2 * s},
+		{"what reactor-netty does is not known", found{survived: s, died: 3 * s, measured: 2 * s, how: "bytes", reason: "idle_bytes"},
 			"reactor-netty", true, "", "", `HttpClient.create(ConnectionProvider.builder("api").maxIdleTime(Duration.ofMillis(1800)).build())`},
-		{"a reset that is noticed without looking", idleRun(probes.IdleResult{Survived: s, Died: 3 * s, Measured: 2 * s, How: "rst"}, "idle_rst", stale), clients.Path{Timeout: 2 * s},
+		{"a reset that is noticed without looking", found{survived: s, died: 3 * s, measured: 2 * s, how: "rst", reason: "idle_rst"},
 			"httpurlconnection", false, notices, notices, "-Dhttp.keepAlive.time.server=1"}, // against the race that remains
-		{"a reset on the next packet", idleRun(probes.IdleResult{Survived: 120 * s, Died: 360 * s, How: "rst"}, "reset", stale), clients.Path{Timeout: 360 * s},
+		{"a reset on the next packet", found{survived: 120 * s, died: 360 * s, how: "rst", reason: "reset"},
 			"okhttp", true, retries, retries, "new OkHttpClient.Builder().connectionPool(new ConnectionPool(5, 120000, TimeUnit.MILLISECONDS))"},
-		{"and a client that always looks", idleRun(probes.IdleResult{Survived: 40 * s, Died: 120 * s, How: "rst"}, "reset", stale), clients.Path{Timeout: 120 * s},
+		{"and a client that always looks", found{survived: 40 * s, died: 120 * s, how: "rst", reason: "reset"},
 			"go-net-http", true, retries, fails, "&http.Transport{IdleConnTimeout: 40 * time.Second}"},
-		{"silence between four and six minutes", idleRun(probes.IdleResult{Survived: 120 * s, Died: 360 * s, How: "silent"}, "blackhole", "silent_drop"), clients.Path{Timeout: 360 * s, Silent: true},
+		{"silence between four and six minutes", found{survived: 120 * s, died: 360 * s, how: "silent", reason: "blackhole", diagnosis: "silent_drop"},
 			"okhttp", true, fails, fails, "new OkHttpClient.Builder().connectionPool(new ConnectionPool(5, 120000, TimeUnit.MILLISECONDS))"},
-		{"silence, and nothing worked", idleRun(probes.IdleResult{Died: 40 * s, How: "silent"}, "blackhole", "silent_drop"), clients.Path{Timeout: 40 * s, Silent: true},
+		{"silence, and nothing worked", found{died: 40 * s, how: "silent", reason: "blackhole", diagnosis: "silent_drop"},
 			"go-net-http", true, fails, fails, ""},
-		{"what worked contradicts what did not", idleRun(probes.IdleResult{Survived: 120 * s, Died: 40 * s, How: "silent"}, "blackhole", "silent_drop"), clients.Path{Timeout: 40 * s, Silent: true},
+		{"what worked contradicts what did not", found{survived: 120 * s, died: 40 * s, how: "silent", reason: "blackhole", diagnosis: "silent_drop"},
 			"go-net-http", true, fails, fails, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			for _, c := range commonClients(tt.run, tt.path) {
+			for _, c := range commonClients(tt.found.run()) {
 				if c.Kind != tt.kind {
 					continue
 				}
@@ -75,11 +97,11 @@ func TestNoClientIsSafeThatTheTableSaysGetsAnError(t *testing.T) {
 		"close_notify": {"idle_close_notify"}, "silent": {"blackhole", "no_response"},
 	} {
 		for _, reason := range reasons {
-			result := probes.IdleResult{Survived: 2 * time.Second, Died: 3 * time.Second, How: how}
+			f := found{survived: 2 * time.Second, died: 4 * time.Second, how: how, reason: reason}
 			if reason.Resend() == probes.ResendSafe && reason != "crossed_close" {
-				result.Measured = 3 * time.Second
+				f.measured = 3 * time.Second
 			}
-			all := commonClients(idleRun(result, reason, probes.DiagnosisStaleConnection), clients.Path{Timeout: 3 * time.Second, Silent: how == "silent"})
+			all := commonClients(f.run())
 			if len(all) == 0 {
 				t.Errorf("%s: no clients", reason)
 			}
@@ -98,8 +120,8 @@ func TestNoClientIsSafeThatTheTableSaysGetsAnError(t *testing.T) {
 // TestNoIdleLimitIsAdvisedWhereIdlenessIsNotTheCause.
 func TestNoIdleLimitIsAdvisedWhereIdlenessIsNotTheCause(t *testing.T) {
 	t.Parallel()
-	run := idleRun(probes.IdleResult{Died: 20 * time.Millisecond, Measured: 20 * time.Millisecond, How: "fin"}, "idle_fin", probes.DiagnosisUndeclaredClose)
-	if got := commonClients(run, clients.Path{Timeout: 20 * time.Millisecond}); got != nil {
+	f := found{died: time.Second, measured: 20 * time.Millisecond, how: "fin", reason: "idle_fin", diagnosis: probes.DiagnosisUndeclaredClose}
+	if got := commonClients(f.run()); got != nil {
 		t.Errorf("got %v, want nothing: the next answer would be followed by a close as well", got)
 	}
 }
