@@ -299,11 +299,11 @@ func TestWhatThePeopleOnCallMustRead(t *testing.T) {
 	text := strings.Join(strings.Fields(Text(told[1][0])), " ")
 	from := 0
 	for _, want := range []string{
-		"NoHttpResponseException", "does not cover this", "0.891 s to 2 s",
+		"NoHttpResponseException", "sees NoHttpResponseException, before the wrapping: its list does not hold that, and the error reaches the caller.", "0.891 s to 2 s",
 		"2026-03-02 12:00 UTC", "2 of the last 2 failed", "team-stock",
 		"expected to live for 60 s", "0.5 s pass stayed open", "1.5 s FAIL FIN by peer at 1.001 s", "in 0.3 ms (round trip 110 ms)", "200 in 349 ms",
 		"2.5 s: apache-httpclient-4.5 notices that it is dead",
-		"IN: the pool kept", "IN: our retries", "OUT: the API is down", "answered 200 in 349 ms", "OUT: the network blocks us. The peer's FIN came through", "OUT: our own pod is too busy. It needs no busy pod: perch met it while delayed by at most 0.1 ms", "OUT: we call too often",
+		"IN: the pool kept", "IN: our retries", "OUT: the API is down", "answered 200 in 349 ms", "OUT: the network blocks us. The peer's FIN came through", "OUT: our own pod is too busy. It happens without a busy pod too: perch was delayed by at most 0.1 ms", "OUT: we call too often",
 		"setKeepAliveStrategy((response, context) -> 750)", "setValidateAfterInactivity(750)",
 		"perch run --only stock-api/calendar-idle --all", "perch idle https://api.partner.example/v1/calendar`", "mode: report",
 		"https://grafana.example/d/perch", "https://wiki.example/stock-api", "prod-tokyo", "7c9e6679f3a1", "4bf92f3577b34da6a3ce929d0e0e4736",

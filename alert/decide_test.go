@@ -327,7 +327,7 @@ func TestPreview(t *testing.T) {
 	if len(got) != 2 || got[0].Target != "stock-api" || got[1].Target != "price-api" {
 		t.Fatalf("previews %+v, want stock-api's and price-api's", got)
 	}
-	if text := Text(got[0]); !strings.Contains(text, "it would fire when 2 of the last 3 fail") {
+	if text := Text(got[0]); !strings.Contains(text, "not fired yet: 1 failed run; fires when 2 of the last 3 failed") {
 		t.Errorf("the preview does not say when it would be sent:\n%s", text)
 	}
 	if got := Preview(mended(), options(0)); len(got) != 0 {

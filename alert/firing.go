@@ -86,7 +86,7 @@ func clientWords(o probes.Outcome) string {
 	if o.Client == nil || o.Client.Experiences == "" {
 		return ""
 	}
-	return "The application's HTTP client, " + o.Client.Kind + ", " + o.Client.Experiences
+	return "The application's HTTP client, " + o.Client.Kind + " as declared, " + o.Client.Experiences
 }
 
 // experience says what goes wrong in the application, then what perch saw.
@@ -160,7 +160,7 @@ func sentence(text string) string {
 func sinceWhen(i Incident, lead probes.Outcome, kind Kind, o Options) []Fact {
 	runs := fmt.Sprintf("%d of the last %d failed", i.failures(), len(i.Runs))
 	if kind == KindPreview {
-		runs = "this one failed; it would fire when " + rule(o)
+		runs = "not fired yet: 1 failed run; " + rule(o)
 	}
 	return []Fact{
 		{"Since", clock(i.Since)},
@@ -175,9 +175,9 @@ func sinceWhen(i Incident, lead probes.Outcome, kind Kind, o Options) []Fact {
 // rule says when an incident opens.
 func rule(o Options) string {
 	if o.FireAfter == 1 {
-		return "one fails"
+		return "one is enough to fire"
 	}
-	return fmt.Sprintf("%d of the last %d fail", o.FireAfter, o.FireAfter+1)
+	return fmt.Sprintf("fires when %d of the last %d failed", o.FireAfter, o.FireAfter+1)
 }
 
 // advice joins what the family's failures ask for, the lead's first. What

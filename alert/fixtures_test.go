@@ -68,20 +68,22 @@ func banded() probes.Outcome {
 	o.Message = "the connection was closed by the peer after 1.001 s idle (earliest: 1 s), before the expected 60 s; reuse at 1.5 s failed in 0.3 ms with nothing answered: the FIN was queued before we wrote, looking first would have seen it; a fresh one worked; Apache HttpClient 4.5 " + throws
 	o.Client = apache(throws)
 	o.Retry.Application = probes.CoverUncovered
+	o.Retry.Beside = "the retry layer inside RestTemplate sees NoHttpResponseException, before the wrapping: its list does not hold that"
 	o.Hypotheses = []probes.Hypothesis{
 		{ID: probes.HypothesisAPIDown, Ruled: probes.RuledOut, Evidence: "a fresh connection 1 ms later answered 200 in 349 ms"},
 		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOut, Evidence: "the peer's FIN came through after 1.001 s idle, and a fresh connection 1 ms later answered 200: a block would not have let the fresh connection pass"},
-		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it needs no busy pod: perch met it while delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
-		{ID: probes.HypothesisStalePool, Ruled: probes.RuledIn, Evidence: "it ended at 1.001 s idle (earliest: 1 s), and Apache HttpClient 4.5 still uses what is idle for 891 ms to 2 s (109 ms early: round trip and resolution)"},
+		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it happens without a busy pod too: perch was delayed by at most 0.1 ms, throttled for 0 ms; perch's own: 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
+		{ID: probes.HypothesisStalePool, Ruled: probes.RuledIn, Evidence: "it ended at 1.001 s idle (earliest: 1 s), and Apache HttpClient 4.5 still uses what is idle for 891 ms to 2 s (109 ms before the close: round trip and timer accuracy)"},
 		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "perch met no 429 in the 2 answers of this rung; it sent 9 requests in this run, at most 2 in a second; its budget is 2/s"},
 		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledIn, Evidence: "the retry list lacks org.apache.http.NoHttpResponseException, which a retry inside RestTemplate sees"},
 	}
 	o.Advice = []string{
-		"1. Set Apache HttpClient 4.5's max_idle none -> 750 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 750)`, in Spring Boot by the @Bean in docs/clients.md, under Apache HttpClient 4.5. The path closes after 1 s (measured); less 218 ms for round trip and ticks, rounded down: 750 ms.",
-		"1b. Or only look earlier, validate_after 2 s -> 750 ms: `manager.setValidateAfterInactivity(750)` on your existing connection manager (setConnectionManager; a new one has default limits). A close that crosses the request slips through.",
-		"2. Add `org.apache.http.NoHttpResponseException` and `java.net.SocketException` to the list of the retry layer that calls Apache HttpClient 4.5 (inside RestTemplate: an interceptor or a request factory), for idempotent methods only: one race at the idle timeout shows as either, also when the server had read the request and may have executed it.",
+		"1. Set Apache HttpClient 4.5's idle limit (max_idle in perch's config) none -> 750 ms: `HttpClientBuilder.create().setKeepAliveStrategy((response, context) -> 750)`, in Spring Boot by the @Bean in docs/clients.md, under Apache HttpClient 4.5. The path closes after 1 s (measured); less 218 ms for round trip and ticks, rounded down: 750 ms.",
+		"1b. Or only look earlier, validate_after 2 s -> 750 ms: `manager.setValidateAfterInactivity(750)`: call it on the connection manager that you already pass to setConnectionManager; a new one would have the default pool limits. A close that crosses the request slips through.",
+		"2. Also, for the closes that still cross a request, add `org.apache.http.NoHttpResponseException` and `java.net.SocketException` to the list of the retry layer that calls Apache HttpClient 4.5 (inside RestTemplate: an interceptor or a request factory), for idempotent methods only: the same race can show as either, even if the server has already executed the request.",
 		"2b. Or move that retry around RestTemplate, for idempotent methods only: its list covers what comes out there, `org.springframework.web.client.ResourceAccessException`, which wraps every failure of the network, also of what may have been executed.",
-		"3. For the API's owner: the path ends idle connections before the 60 s that perch's config (`keep_alive: 1m`) expects. Ask whether that is meant; if so, correct the config.",
+		"2c. Or turn Apache HttpClient 4.5's automatic retries on again (without `disableAutomaticRetries()`): after such an end they repeat idempotent methods only, a GET among them, even if the server has executed it; no POST.",
+		"3. For the API's owner: the path ends idle connections before the 60 s that perch's config (`keep_alive: 1m`) expects. Ask whether that is meant; if so, correct the config. Until then (keep_alive: 1s, or an API that keeps connections for 60 s) perch fails this probe, whatever the client does; a client that is safe has no danger band.",
 	}
 	return o
 }

@@ -80,7 +80,7 @@ const (
 	maxFacts      = 800
 	maxLadder     = 2200
 	maxHypotheses = 2000
-	maxAdvice     = 1800
+	maxAdvice     = 2200
 	maxCheck      = 700
 	maxFact       = 300
 	maxLine       = 500

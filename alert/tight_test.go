@@ -28,7 +28,7 @@ func tall() probes.Run {
 // TestANoticeIsRead: the incident's notice fits a screen, and more rungs cost a
 // row each.
 func TestANoticeIsRead(t *testing.T) {
-	const most = 51
+	const most = 59
 	lines := func(run probes.Run) int {
 		notices := Preview(run, options(0))
 		if len(notices) != 1 {

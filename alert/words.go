@@ -31,6 +31,9 @@ func retries(r probes.RetryOutcome) string {
 	case probes.CoverCovered:
 		return "Its retry policy covers this: the call is sent again."
 	case probes.CoverUncovered:
+		if r.Beside != "" {
+			return sentence(capital(r.Beside) + ", and the error reaches the caller")
+		}
 		return "Its retry policy does not cover this: the error reaches the caller."
 	case probes.CoverUnsafe:
 		return "Its retry policy would send again what may have been executed already."

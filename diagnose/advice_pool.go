@@ -18,10 +18,24 @@ func (j *judgement) poolAdvice() []step {
 	}
 	if j.facts.Age == AgeEarly {
 		want := j.l.in.Spec.KeepAlive
-		advice = append(advice, next(fmt.Sprintf("For the API's owner: the path ends idle connections before the %s that perch's config (`keep_alive: %s`) expects. Ask whether that is meant; if so, correct the config.",
-			human(want), config(want))))
+		advice = append(advice, next(fmt.Sprintf("For the API's owner: the path ends idle connections before the %s that perch's config (`keep_alive: %s`) expects. Ask whether that is meant; if so, correct the config. %s",
+			human(want), config(want), j.untilThen())))
 	}
 	return advice
+}
+
+// untilThen says that a change in the client leaves this verdict as it is, and
+// what tells of the client.
+func (j *judgement) untilThen() string {
+	path, matches := j.l.path(), "a keep_alive as the path has it"
+	if !path.Unseen {
+		matches = "keep_alive: " + config(path.Reckon().Timeout)
+	}
+	text := fmt.Sprintf("Until then (%s, or an API that keeps connections for %s) perch fails this probe, whatever the client does", matches, human(j.l.in.Spec.KeepAlive))
+	if j.client != nil && j.client.band != nil {
+		text += "; a client that is safe has no danger band"
+	}
+	return text + "."
 }
 
 // config writes a duration as a config does.
@@ -46,10 +60,15 @@ func (j *judgement) clientAdvice() []step {
 		return append([]step{next(j.below("keep " + j.client.name + "'s longest idle time"))}, j.retryAdvice()...)
 	}
 	advice := j.settings(c)
-	if len(advice) == 0 {
+	prevents := len(advice) > 0
+	if !prevents {
 		advice = append(advice, next("leave "+c.Name+"'s idle limits as they are: it stops or looks before the path closes."))
 	}
-	advice = append(advice, j.retryAdvice()...)
+	retries := j.retryAdvice()
+	if prevents && len(retries) > 0 && j.client.cover != probes.CoverUnsafe {
+		retries[0].text = "also, for the closes that still cross a request, " + retries[0].text
+	}
+	advice = append(advice, retries...)
 	if len(c.Settings.Caveats) > 0 {
 		advice = append(advice, aside("Mind: "+strings.Join(c.Settings.Caveats, " ")))
 	}
@@ -70,16 +89,16 @@ func (j *judgement) settings(c clients.Client) []step {
 	if code == "" || j.client.band == nil || !tooLong(looks, limit) {
 		return advice
 	}
-	where := "where the client's connection manager is built"
+	where := " where the client's connection manager is built"
 	if strings.HasSuffix(code, ";") {
-		where = "on your existing connection manager (setConnectionManager; a new one has default limits)"
+		where = ": call it on the connection manager that you already pass to setConnectionManager; a new one would have the default pool limits"
 	}
-	change := fmt.Sprintf("validate_after %s -> %s: `%s` %s.", limitText(looks), human(limit), lastStatement(code), where)
+	change := fmt.Sprintf("%s -> %s: `%s`%s.", limitText(looks), human(limit), lastStatement(code), where)
 	const still = " A close that crosses the request slips through."
 	if len(advice) > 0 {
-		return append(advice, alternative("only look earlier, "+change+still))
+		return append(advice, alternative("only look earlier, validate_after "+change+still))
 	}
-	return append(advice, next("set "+c.Name+"'s "+change+" "+j.because()+still))
+	return append(advice, next("set "+c.Name+"'s look before reuse (validate_after in perch's config) "+change+" "+j.because()+still))
 }
 
 // lastStatement is the one that changes what the others only make anew.
@@ -99,7 +118,7 @@ func (j *judgement) stopEarlier(c clients.Client, now probes.Limit) string {
 	if earlier := c.Idle.Settable(limit); earlier > 0 {
 		settable = earlier
 	}
-	text := fmt.Sprintf("set %s's max_idle %s -> %s", c.Name, limitText(now), human(settable))
+	text := fmt.Sprintf("set %s's idle limit (max_idle in perch's config) %s -> %s", c.Name, limitText(now), human(settable))
 	code := clients.Setting(c.Settings.MaxIdle, settable)
 	if code == "" {
 		return fmt.Sprintf("%s: %s's own setting counts whole seconds and cannot say %s. %s", anew(c, settable), c.Name, human(settable), j.because())

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -21,6 +22,14 @@ func raceReasons() []probes.Reason {
 // tell a request that was never read from one that was read and dropped: both
 // are one error.
 func (j *judgement) retryAdvice() []step {
+	steps := j.retrySteps()
+	if own := j.turnOnAgain(); own != "" && len(steps) > 0 {
+		steps = append(steps, alternative(own))
+	}
+	return steps
+}
+
+func (j *judgement) retrySteps() []step {
 	v := j.client
 	switch {
 	case v.cover == probes.CoverUnsafe && v.entry != "":
@@ -56,6 +65,41 @@ func (j *judgement) retryAdvice() []step {
 		advice = append(advice, alternative(around))
 	}
 	return advice
+}
+
+// turnOnAgain is the other way where the client's own retry, which the
+// declaration says is off, would have hidden this failure, and sends no POST
+// again. Empty: it is not so.
+func (j *judgement) turnOnAgain() string {
+	decl, method := j.client.decl, j.method()
+	c, _ := clients.Lookup(decl.Kind)
+	if decl.AutomaticRetries != probes.SwitchNone || c.Retries.Off == "" || !readOnly(method) || j.client.result != clients.Failed {
+		return ""
+	}
+	decl.AutomaticRetries = probes.SwitchDefault
+	again := func(reason probes.Reason, method string) bool {
+		_, result, _ := clients.Experience(decl, reason, method, j.client.idle)
+		return result == clients.Retried
+	}
+	reasons := []probes.Reason{j.at.Reason}
+	if slices.Contains(ended(), j.at.Reason) {
+		reasons = append(reasons, raceReasons()...)
+	}
+	executed := ""
+	for _, reason := range reasons {
+		if again(reason, http.MethodPost) {
+			return ""
+		}
+		if again(reason, method) && reason.Resend() != probes.ResendSafe {
+			executed = ", even if the server has executed it"
+		}
+	}
+	if !again(j.at.Reason, method) {
+		return ""
+	}
+	off := strings.TrimPrefix(c.Retries.Off[strings.LastIndex(c.Retries.Off, ").")+1:], ".")
+	return fmt.Sprintf("turn %s's automatic retries on again (without `%s`): after such an end they repeat idempotent methods only, a %s among them%s; no POST.",
+		c.Name, off, method, executed)
 }
 
 // once reports whether the policy tries a request once only.
@@ -138,9 +182,9 @@ func (j *judgement) executed(entries []string) string {
 	safe := j.at.Reason.Resend() == probes.ResendSafe
 	switch {
 	case len(entries) > 1 && safe:
-		return "one race at the idle timeout shows as either, also when the server had read the request and may have executed it."
+		return "the same race can show as either, even if the server has already executed the request."
 	case len(entries) > 1:
-		return "one race at the idle timeout shows as either, and the request may have been executed."
+		return "the same race can show as either, and the request may have been executed."
 	case safe:
 		return "this request was never accepted, but the same error also follows requests that the server had read and may have executed."
 	}

@@ -53,7 +53,7 @@ func (j *judgement) silentChange() []step {
 	var ways []step
 	forgets := fmt.Sprintf(" The path forgets what is idle for %s.", bound)
 	if code := clients.Setting(c.Settings.MaxIdle, limit); code != "" {
-		ways = append(ways, next(fmt.Sprintf("set %s's max_idle %s -> %s: `%s`.%s", v.name, limitText(stops), human(limit), code, forgets)))
+		ways = append(ways, next(fmt.Sprintf("set %s's idle limit (max_idle in perch's config) %s -> %s: `%s`.%s", v.name, limitText(stops), human(limit), code, forgets)))
 	}
 	if code := clients.Setting(c.Settings.TCPKeepAlive, limit); code != "" && reach {
 		text := fmt.Sprintf("set %s's tcp_keep_alive %s -> %s: `%s`.", v.name, limitText(packets), human(limit), code)

@@ -159,6 +159,15 @@ func (v *clientView) application(j *judgement) probes.RetryCover {
 // hides reports whether the client itself would have sent the request again.
 func (v *clientView) hides() bool { return v != nil && v.result == clients.Retried }
 
+// beside says what the application's retry layer sees where its list holds
+// only what stands on the other side of the wrapper.
+func (v *clientView) beside(j *judgement) string {
+	if v == nil || j.at == nil || !repeatable(j.at.Reason) {
+		return ""
+	}
+	return clients.Beside(v.decl, j.at.Reason, j.method(), v.idle)
+}
+
 func (v *clientView) outcome() *probes.ClientOutcome {
 	if v == nil {
 		return nil

@@ -36,7 +36,7 @@ func (j *judgement) ownPod() (probes.Ruling, string) {
 	if !a.DelayKnown && !timed(a.Reason) {
 		return probes.RuledOut, fmt.Sprintf("no stall makes this failure; perch itself stood still for at most %s", human(a.Own.Stalled)) + wellBelow(a.Own)
 	}
-	return probes.RuledOut, fmt.Sprintf("it needs no busy pod: perch met it while delayed by at most %s", human(held)) + wellBelow(a.Own)
+	return probes.RuledOut, fmt.Sprintf("it happens without a busy pod too: perch was delayed by at most %s", human(held)) + wellBelow(a.Own)
 }
 
 // status continues "the answer" with its status; empty: it did not come whole.
@@ -57,7 +57,7 @@ func wellBelow(own *probes.OwnPod) string {
 		text = ", throttled for " + human(own.Throttled)
 	}
 	if list := usage(own); len(list) > 0 {
-		text += "; " + strings.Join(list, ", ") + " in use"
+		text += "; perch's own: " + strings.Join(list, ", ") + " in use"
 	}
 	return text
 }

@@ -37,10 +37,10 @@ func aboutOwnPod() []hypothesisCase {
 	}
 	unseen := httpInput("refused")
 	unseen.Observations[0].Attempts[0].DelayKnown = false
-	const rest = "; 23 of 1024 file descriptors, 14 of 28232 local ports in use"
+	const rest = "; perch's own: 23 of 1024 file descriptors, 14 of 28232 local ports in use"
 	return []hypothesisCase{
-		{"all well below", own(one(rungAt(0, 30*s, "eof")), 1, func(*probes.Attempt, *probes.OwnPod) {}), "own_pod", "out", "it needs no busy pod: perch met it while delayed by at most 0.4 ms, throttled for 0 ms" + rest},
-		{"no cgroup tells", own(one(rungAt(0, 30*s, "eof")), 1, func(_ *probes.Attempt, o *probes.OwnPod) { o.ThrottledKnown = false }), "own_pod", "out", "it needs no busy pod: perch met it while delayed by at most 0.4 ms" + rest},
+		{"all well below", own(one(rungAt(0, 30*s, "eof")), 1, func(*probes.Attempt, *probes.OwnPod) {}), "own_pod", "out", "it happens without a busy pod too: perch was delayed by at most 0.4 ms, throttled for 0 ms" + rest},
+		{"no cgroup tells", own(one(rungAt(0, 30*s, "eof")), 1, func(_ *probes.Attempt, o *probes.OwnPod) { o.ThrottledKnown = false }), "own_pod", "out", "it happens without a busy pod too: perch was delayed by at most 0.4 ms" + rest},
 		{"only its stalls were measured", own(unseen, 0, func(_ *probes.Attempt, o *probes.OwnPod) { o.Stalled = 2 * ms }), "own_pod", "out", "no stall makes this failure; perch itself stood still for at most 2 ms, throttled for 0 ms" + rest},
 		{"refused while it stood still", own(unsure(), 0, func(_ *probes.Attempt, o *probes.OwnPod) { o.Stalled = 1452 * ms }), "own_pod", "out", "no stall makes this failure; perch itself stood still for at most 1.452 s, throttled for 0 ms" + rest},
 		{"refused while it stood still: the API", own(unsure(), 0, func(_ *probes.Attempt, o *probes.OwnPod) { o.Stalled = 1452 * ms }), "api_down", "in", "a fresh connection failed after 142 ms: the connection was refused"},
@@ -49,13 +49,13 @@ func aboutOwnPod() []hypothesisCase {
 			a.Delay, a.WokeLate, a.Waited, o.Throttled = 5*s, 12*ms, 5*s, 4*s
 		}), "own_pod", "in", "perch itself was delayed by 5 s, and the failure took 5 s (woke 12 ms late, what came had waited for 5 s, throttled for 4 s by its CPU quota)"},
 		{"stood still while a timeout passed", silent(func(_ *probes.Attempt, o *probes.OwnPod) { o.Stalled = 5 * s }), "own_pod", "in", "perch itself was delayed by 5 s, and the failure took 5 s (stood still for 5 s)"},
-		{"a stall that a close did not wait for", own(one(rungAt(0, 30*s, "eof")), 1, func(_ *probes.Attempt, o *probes.OwnPod) { o.Stalled = 80 * ms }), "own_pod", "out", "it needs no busy pod: perch met it while delayed by at most 0.4 ms, throttled for 0 ms" + rest},
+		{"a stall that a close did not wait for", own(one(rungAt(0, 30*s, "eof")), 1, func(_ *probes.Attempt, o *probes.OwnPod) { o.Stalled = 80 * ms }), "own_pod", "out", "it happens without a busy pod too: perch was delayed by at most 0.4 ms, throttled for 0 ms" + rest},
 		{"an answer that waited for us", own(answeredWith("slow", 200), 0, func(a *probes.Attempt, o *probes.OwnPod) {
 			a.Elapsed, a.Delay, a.Waited, o.Throttled = 555*ms, 520*ms, 520*ms, 519*ms
 		}), "own_pod", "in", "perch itself was delayed by 520 ms, and the failure took 555 ms (what came had waited for 520 ms, throttled for 519 ms by its CPU quota)"},
-		{"an answer that was slow by itself", own(answeredWith("slow", 200), 0, func(a *probes.Attempt, _ *probes.OwnPod) { a.Elapsed, a.Delay = 555*ms, 200*ms }), "own_pod", "out", "it needs no busy pod: perch met it while delayed by at most 200 ms, throttled for 0 ms" + rest},
+		{"an answer that was slow by itself", own(answeredWith("slow", 200), 0, func(a *probes.Attempt, _ *probes.OwnPod) { a.Elapsed, a.Delay = 555*ms, 200*ms }), "own_pod", "out", "it happens without a busy pod too: perch was delayed by at most 200 ms, throttled for 0 ms" + rest},
 		{"throttled for as long, and seen", silent(func(a *probes.Attempt, o *probes.OwnPod) { a.Delay, o.Throttled = 3*s, 5*s }), "own_pod", "in", "perch itself was delayed by 5 s, and the failure took 5 s (throttled for 5 s by its CPU quota)"},
-		{"throttled on other CPUs, and never late", silent(func(_ *probes.Attempt, o *probes.OwnPod) { o.Throttled = 5 * s }), "own_pod", "out", "it needs no busy pod: perch met it while delayed by at most 0.4 ms, throttled for 5 s" + rest},
+		{"throttled on other CPUs, and never late", silent(func(_ *probes.Attempt, o *probes.OwnPod) { o.Throttled = 5 * s }), "own_pod", "out", "it happens without a busy pod too: perch was delayed by at most 0.4 ms, throttled for 5 s" + rest},
 		{"throttled, and nothing else is known", silent(func(a *probes.Attempt, o *probes.OwnPod) { a.DelayKnown, o.Throttled = false, 5*s }), "own_pod", "open", "perch was throttled for 5 s by its CPU quota, and the attempt took 5 s: too near to tell"},
 		{"woke late, and the close had come long before", one(rungAt(0, 30*s, "idle_fin").closed(29500*ms, "fin").reuse(func(a *probes.Attempt) { a.Delay, a.WokeLate = 132*ms, 132*ms })), "own_pod", "out", "perch itself was delayed by at most 132 ms, and the FIN had come 500 ms before the reuse was due"},
 		{"too near", silent(func(a *probes.Attempt, _ *probes.OwnPod) { a.Delay = 3 * s }), "own_pod", "open", "perch itself was delayed by 3 s, and the attempt took 5 s: too near to tell"},
@@ -63,7 +63,7 @@ func aboutOwnPod() []hypothesisCase {
 		{"no port left", spentOn(probes.ResourcePorts, 28232, 28232), "own_pod", "in", "local ports: 28232 of 28232 in use"},
 		{"none left, the limit is not known", spentOn(probes.ResourcePorts, 0, 0), "own_pod", "in", "local ports: the system refused one more"},
 		{"near the limit", own(httpInput("connect_failed"), 0, func(_ *probes.Attempt, o *probes.OwnPod) { o.Descriptors.Used = 1000 }), "own_pod", "open", "1000 of 1024 file descriptors, 14 of 28232 local ports in use: near the end, though the system named another error"},
-		{"far from the limit", own(httpInput("connect_failed"), 0, func(*probes.Attempt, *probes.OwnPod) {}), "own_pod", "out", "it needs no busy pod: perch met it while delayed by at most 0 ms, throttled for 0 ms" + rest},
+		{"far from the limit", own(httpInput("connect_failed"), 0, func(*probes.Attempt, *probes.OwnPod) {}), "own_pod", "out", "it happens without a busy pod too: perch was delayed by at most 0 ms, throttled for 0 ms" + rest},
 		{"not counted", httpInput("connect_failed"), "own_pod", "open", "perch itself was delayed by at most 0 ms; whether ports or descriptors ran out is not measured"},
 		{"spent: not the API", spentOn(probes.ResourceDescriptors, 1024, 1024), "api_down", "open", "nothing was asked of it: this pod had no more file descriptors: 1024 of 1024 in use"},
 		{"spent: not the path", spentOn(probes.ResourceDescriptors, 1024, 1024), "path_blocks", "open", "no packet left: this pod had no more file descriptors: 1024 of 1024 in use"},

@@ -58,7 +58,7 @@ func (j *judgement) bandStart() string {
 	if band == nil || path.Unseen || path.Timeout <= band.From {
 		return ""
 	}
-	return fmt.Sprintf(" (%s early: round trip and resolution)", human(path.Timeout-band.From))
+	return fmt.Sprintf(" (%s before the close: round trip and timer accuracy)", human(path.Timeout-band.From))
 }
 
 // noPool rules on a fresh connection: it never was in a pool.

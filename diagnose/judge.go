@@ -175,7 +175,7 @@ func (j *judgement) outcome() probes.Outcome {
 		Method: j.method(), Every: spec.Every, Notice: spec.Notice,
 		Hold: obs.Hold, Search: obs.Search, Started: obs.Started, Attempts: obs.Attempts,
 		Close: obs.Close, ClosedBy: j.closedBy(), Path: obs.Path,
-		Retry:  probes.RetryOutcome{Result: j.retried(), Application: j.client.application(j), Hidden: j.client.hides()},
+		Retry:  probes.RetryOutcome{Result: j.retried(), Application: j.client.application(j), Hidden: j.client.hides(), Beside: j.client.beside(j)},
 		Client: j.client.outcome(),
 	}
 	if spec.Kind == probes.KindIdle {

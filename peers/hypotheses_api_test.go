@@ -107,7 +107,7 @@ func blackholeScenarios() []scenario {
 		}, []wanted{{
 			reason: "blackhole", verdict: "fail", diagnosis: "silent_drop", ends: "unknown", closedBy: "-",
 			ruled:    "out in out in out in",
-			evidence: map[string]string{"stale_pool": `5\d\d ms.* and longer`, "retry_gap": "SocketTimeoutException"},
+			evidence: map[string]string{"stale_pool": `5\d\d ms.* for any time`, "retry_gap": "SocketTimeoutException"},
 		}}},
 		{"every request is lost", losesRequests, []wanted{{
 			reason: "blackhole", verdict: "fail", diagnosis: "service_down", ends: "unknown", closedBy: "-",

@@ -42,6 +42,7 @@ type RetryOutcome struct {
 	Result      RetryResult
 	Application RetryCover // empty: nothing to retry
 	Hidden      bool       // the client's own automatic retry sends it again: no retry layer sees an error
+	Beside      string     // what the layer sees in place of the error that its list does hold: "the retry layer inside X sees Y, ..."; empty: it holds neither
 }
 
 // RetryResult is the fate of perch's own second try (or of the control).

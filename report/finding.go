@@ -239,7 +239,7 @@ func experience(o *probes.Outcome) string {
 	}
 	text := o.Client.Kind
 	if o.Client.Experiences != "" {
-		text += " " + o.Client.Experiences
+		text += ", as declared, " + o.Client.Experiences
 	}
 	if cover := coverWords(o.Retry); cover != "" {
 		text += "; " + cover

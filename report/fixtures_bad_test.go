@@ -31,7 +31,7 @@ func dropped(hold time.Duration) probes.Outcome {
 	o.Hypotheses = []probes.Hypothesis{
 		{ID: probes.HypothesisAPIDown, Ruled: probes.RuledOut, Evidence: "a fresh connection 1 ms later answered 200 in 129 ms"},
 		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledIn, Evidence: "nothing acknowledged the 231 bytes sent, for 5 s; a fresh connection 1 ms later answered 200: the path lost this connection only"},
-		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it needs no busy pod: perch met it while delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
+		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it happens without a busy pod too: perch was delayed by at most 0.1 ms, throttled for 0 ms; perch's own: 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
 		{ID: probes.HypothesisStalePool, Ruled: probes.RuledIn, Evidence: "it ended at " + age(hold) + " idle, and a fresh connection 1 ms later answered 200"},
 		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "perch met no 429 in the 2 answers of this rung; it sent 8 requests in this run, at most 2 in a second; its budget is 2/s"},
 		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOpen, Evidence: "what the application makes of blackhole is not known: no client is declared"},
@@ -61,7 +61,7 @@ func serviceDown() probes.Run {
 	down.Hypotheses = []probes.Hypothesis{
 		{ID: probes.HypothesisAPIDown, Ruled: probes.RuledIn, Evidence: "two fresh connections failed, after 0.3 ms and 0.3 ms: the connection was refused"},
 		{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOpen, Evidence: "the connect was refused after 0.3 ms: by the API's host, or by a firewall that rejects"},
-		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it needs no busy pod: perch met it while delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
+		{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it happens without a busy pod too: perch was delayed by at most 0.1 ms, throttled for 0 ms; perch's own: 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
 		{ID: probes.HypothesisStalePool, Ruled: probes.RuledOut, Evidence: "a fresh connection, 0 s idle, failed after 0.3 ms: the connection was refused"},
 		{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "no 429; it sent 0 requests, at most 0 in a second; its budget is 2/s"},
 		{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOpen, Evidence: "what the application makes of refused is not known: no client is declared"},
@@ -187,7 +187,7 @@ func mixed() probes.Run {
 		o.Hypotheses = []probes.Hypothesis{
 			{ID: probes.HypothesisAPIDown, Ruled: probes.RuledOut, Evidence: "it answered 200 in 131 ms"},
 			{ID: probes.HypothesisPathBlocks, Ruled: probes.RuledOut, Evidence: "the peer answered 200 in 131 ms"},
-			{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it needs no busy pod: perch met it while delayed by at most 0.1 ms, throttled for 0 ms; 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
+			{ID: probes.HypothesisOwnPod, Ruled: probes.RuledOut, Evidence: "it happens without a busy pod too: perch was delayed by at most 0.1 ms, throttled for 0 ms; perch's own: 23 of 1024 file descriptors, 14 of 28232 local ports in use"},
 			{ID: probes.HypothesisStalePool, Ruled: probes.RuledOut, Evidence: "a fresh connection, 0 s idle, answered 200 in 131 ms"},
 			{ID: probes.HypothesisRateLimit, Ruled: probes.RuledOut, Evidence: "perch met no 429 in the 1 answer of this rung; it sent 3 requests in this run, at most 2 in a second; its budget is 2/s"},
 			{ID: probes.HypothesisRetryGap, Ruled: probes.RuledOut, Evidence: "a retry would meet the same: it answered 200 in 131 ms"},

@@ -48,6 +48,9 @@ func coverWords(r probes.RetryOutcome) string {
 	case probes.CoverCovered:
 		return "its retry policy covers this: the call is sent again"
 	case probes.CoverUncovered:
+		if r.Beside != "" {
+			return r.Beside
+		}
 		return "its retry policy does not cover this: the call is not sent again"
 	case probes.CoverUnsafe:
 		return "its retry policy would send again what may have been executed"

@@ -187,7 +187,7 @@ func stableWords(text string) []string {
 		{`, less [0-9.]+ m?s by which the closes differ`, ""},
 		{`, rounded down`, ""},
 		{`, throttled for [0-9.]+ m?s`, ""},
-		{`; \d+ of \d+ file descriptors(, \d+ of \d+ local ports)?( in use)?`, ""},
+		{`; (perch's own: )?\d+ of \d+ file descriptors(, \d+ of \d+ local ports)?( in use)?`, ""},
 		{`\d+(\.\d+)?`, "N"},
 		{`N (ms|s|min)\b`, "T"},
 		{`\bT to T\b`, "T"},
