@@ -99,7 +99,7 @@ func TestHostile(t *testing.T) {
 				s := serve(t, f.server, func(p *peer) { p.request(); tt.answer(p) })
 				c, _ := s.open(f.client)
 				timeout := 10 * time.Second
-				if strings.Contains(tt.name, "drip") {
+				if strings.Contains(tt.name, "drip") || strings.Contains(tt.name, "stall") {
 					timeout = 200 * time.Millisecond // which is what ends it
 				}
 				r := ask(t, timeout)
