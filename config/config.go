@@ -2,11 +2,7 @@
 // nowhere else.
 package config
 
-import (
-	"time"
-
-	"perch.example/probes"
-)
+import "perch.example/probes"
 
 // Config is a whole, validated configuration. Load makes one.
 type Config struct {
@@ -52,16 +48,3 @@ type Metrics struct {
 
 // State is what survives between runs. An empty File means nothing does.
 type State struct{ File string }
-
-// Interval returns the shortest `every` of all probes; 0: none is set.
-func (c Config) Interval() time.Duration {
-	var shortest time.Duration
-	for _, t := range c.Targets {
-		for _, p := range t.Probes {
-			if p.Every > 0 && (shortest == 0 || p.Every < shortest) {
-				shortest = p.Every
-			}
-		}
-	}
-	return shortest
-}

@@ -78,7 +78,6 @@ func TestContract(t *testing.T) {
 	equal(t, "holds", idle.Holds, []time.Duration{30 * time.Second, 59 * time.Second, 61 * time.Second, 120 * time.Second})
 	equal(t, "keep_alive", idle.KeepAlive, time.Minute)
 	equal(t, "client of the probe", idle.Client, target.Client)
-	equal(t, "interval", c.Interval(), 5*time.Minute)
 	equal(t, "sources", c.Sources(), []probes.Source{{File: "/etc/perch/secrets/stock-token"}, {Env: "SLACK_WEBHOOK_URL"}})
 }
 

@@ -65,13 +65,6 @@ func twoDigits(d time.Duration) time.Duration {
 // Safe is the longest idle time that is safe on the path, in Reckon's way.
 func (p Path) Safe() time.Duration { return p.Reckon().Safe }
 
-// Band returns the idle ages at which the client would use a connection that
-// the path has already closed, for a close that can be seen. nil: there are
-// none, or the client is not known.
-func Band(decl probes.Client, measured, rtt time.Duration) *probes.Band {
-	return BandOn(decl, Path{Timeout: measured, Margin: rtt})
-}
-
 // begins is the idle age from which a connection may have ended, or end while
 // the request travels: the earliest end less round trip and resolution.
 func (p Path) begins() time.Duration {
@@ -81,9 +74,11 @@ func (p Path) begins() time.Duration {
 	return max(0, p.Timeout-p.Margin)
 }
 
-// BandOn is Band with all that is known of the path. A silent end is not seen
-// by looking; TCP keep-alive more often than the timeout prevents it. Nor is one
-// that comes when the request does; and some ends only some clients notice.
+// BandOn returns the idle ages at which the client would use a connection that
+// the path has already closed; nil: there are none, or the client is not known.
+// A silent end is not seen by looking; TCP keep-alive more often than the timeout
+// prevents it. Nor is one seen that comes when the request does; and some ends
+// only some clients notice.
 func BandOn(decl probes.Client, path Path) *probes.Band {
 	client, ok := Lookup(decl.Kind)
 	if !ok || path.Timeout <= 0 {
