@@ -13,8 +13,12 @@ type Options struct {
 	ResolveAfter int // good runs in a row; 0: 1
 	Mode         Mode
 	Now          time.Time
-	DashboardURL string // shown as a link; empty: none
-	Config       string // the config's path as it was given, for the commands in notices; empty: the default
+	Destinations []string      // names, to each of which every notice goes; with none, nothing is kept for sending
+	RemindEvery  time.Duration // of an open incident, 4 h at most while its target is unreachable; 0: never
+	Silences     []Silence
+	Known        []string // every "target/probe" of the whole config; nil: not known
+	DashboardURL string   // shown as a link; empty: none
+	Config       string   // the config's path as it was given, for the commands in notices; empty: the default
 }
 
 // Mode says whether what is decided is also told.
@@ -30,17 +34,15 @@ const (
 //
 // With ModeNotify it returns all that is to be sent now, in this order: what
 // an earlier run could not deliver, then what this run decided. Each stays in
-// the memory's outbox until MarkTold. Otherwise it returns, for display, what
+// the memory's outbox until Deliver has told it. Otherwise it returns, for display, what
 // this run would have told; nothing is kept for sending.
 //
 // It is pure: neither m nor run is changed.
 func Decide(m Memory, run probes.Run, o Options) (Memory, []Notice) {
 	o = o.withDefaults()
 	next := m.clone()
-	for i, n := range next.Outbox {
-		if n.Sending { // the run that was sending it ended without an answer
-			next.Outbox[i].Sending, next.Outbox[i].PossibleRepeat = false, true
-		}
+	for i := range next.Outbox {
+		next.Outbox[i].interrupted()
 	}
 	var decided []Notice
 	for _, about := range next.keys(run) {
@@ -50,7 +52,10 @@ func Decide(m Memory, run probes.Run, o Options) (Memory, []Notice) {
 	if o.Mode != ModeNotify {
 		return next, decided
 	}
-	next.Outbox = append(next.Outbox, decided...)
+	for _, n := range decided {
+		n.Ways = ways(o.Destinations)
+		next.Outbox = append(next.Outbox, n)
+	}
 	return next, next.due(o.Now)
 }
 
@@ -64,6 +69,7 @@ func (m Memory) due(now time.Time) []Notice {
 	due := slices.Clone(m.Outbox)
 	for i := range due {
 		due[i].Waited = max(0, now.Sub(due[i].Decided))
+		due[i].PossibleRepeat = slices.ContainsFunc(due[i].Ways, func(w Way) bool { return w.PossibleRepeat })
 	}
 	return due
 }

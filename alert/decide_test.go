@@ -167,10 +167,10 @@ func TestDecideIsPure(t *testing.T) {
 		}
 		next, _ := Decide(m, at(run, n), options(n))
 		again, _ := Decide(m, at(run, n), options(n))
-		MarkSending(m, m.Outbox...)
+		MarkSending(m)
 		for _, waiting := range m.Outbox {
-			MarkTold(m, waiting)
-			MarkUntold(m, waiting, true)
+			m.told(waiting.ID, "slack")
+			m.untold(waiting.ID, "slack", []Part{PartMessage}, true)
 		}
 		after, err := json.Marshal(m)
 		if err != nil {
@@ -203,7 +203,7 @@ func TestUntoldNoticesComeAgainFirst(t *testing.T) {
 	if count, oldest := m.Waiting(); count != 2 || !oldest.Equal(first[0].Decided) {
 		t.Errorf("%d wait since %s, want 2 since %s", count, oldest, first[0].Decided)
 	}
-	m = MarkTold(m, both[0])
+	m = m.told(both[0].ID, "slack")
 	_, rest := Decide(m, at(mended(), 4), options(4))
 	if len(rest) != 1 || rest[0].ID != both[1].ID {
 		t.Errorf("after the first was told the rest is %+v, want the resolve", rest)
@@ -218,16 +218,18 @@ func TestRepeatsSayThatTheyMayBe(t *testing.T) {
 		mark func(Memory) Memory
 		want bool
 	}{
-		{"refused", func(m Memory) Memory { return MarkUntold(m, told[0], false) }, false},
-		{"ambiguous", func(m Memory) Memory { return MarkUntold(m, told[0], true) }, true},
-		{"ambiguous, then refused", func(m Memory) Memory { return MarkUntold(MarkUntold(m, told[0], true), told[0], false) }, true},
-		{"killed while sending", func(m Memory) Memory { return MarkSending(m, told...) }, true},
-		{"sending, then refused", func(m Memory) Memory { return MarkUntold(MarkSending(m, told...), told[0], false) }, false},
+		{"refused", func(m Memory) Memory { return m.untold(told[0].ID, "slack", nil, false) }, false},
+		{"ambiguous", func(m Memory) Memory { return m.untold(told[0].ID, "slack", nil, true) }, true},
+		{"ambiguous, then refused", func(m Memory) Memory {
+			return m.untold(told[0].ID, "slack", nil, true).untold(told[0].ID, "slack", nil, false)
+		}, true},
+		{"killed while sending", func(m Memory) Memory { return MarkSending(m) }, true},
+		{"sending, then refused", func(m Memory) Memory { return MarkSending(m).untold(told[0].ID, "slack", nil, false) }, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, again := Decide(tt.mark(base), at(incident(), 2), options(2))
-			if len(again) != 1 || again[0].PossibleRepeat != tt.want || again[0].Sending {
+			if len(again) != 1 || again[0].PossibleRepeat != tt.want || again[0].Ways[0].Sending {
 				t.Fatalf("told %+v, want one, a possible repeat: %v", again, tt.want)
 			}
 			if got := strings.Contains(Text(again[0]), "may be a repeat"); got != tt.want {

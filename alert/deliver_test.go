@@ -10,7 +10,15 @@ import (
 // senderFunc answers without a network.
 type senderFunc func(n Notice) error
 
-func (f senderFunc) Send(_ context.Context, n Notice) error { return f(n) }
+func (f senderFunc) Send(_ context.Context, n Notice, so Receipt) (Receipt, error) { return so, f(n) }
+
+func (f senderFunc) Wants(Kind) bool { return true }
+
+// waiting is a notice that one destination is to be told.
+func waiting(n Notice) Notice {
+	n.Ways = ways([]string{"slack"})
+	return n
+}
 
 func TestDeliver(t *testing.T) {
 	down := &SendError{Status: 404, Body: "no_service"}
@@ -31,20 +39,21 @@ func TestDeliver(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			notices := []Notice{{ID: "1"}, {ID: "2"}, {ID: "3"}}
+			notices := []Notice{waiting(Notice{ID: "1"}), waiting(Notice{ID: "2"}), waiting(Notice{ID: "3"})}
 			var tried []string
-			m := MarkSending(Memory{Outbox: notices}, notices...)
-			m, got := Deliver(t.Context(), m, notices, senderFunc(func(n Notice) error {
+			m := MarkSending(Memory{Outbox: notices})
+			m, all := Deliver(t.Context(), m, []Destination{{Name: "slack", Sender: senderFunc(func(n Notice) error {
 				tried = append(tried, n.ID)
 				return tt.answers[n.ID]
-			}))
+			})}}, noon())
+			got := all[0]
 			var waiting, doubted []string
 			for _, n := range m.Outbox {
 				waiting = append(waiting, n.ID)
-				if n.PossibleRepeat {
+				if n.Ways[0].PossibleRepeat {
 					doubted = append(doubted, n.ID)
 				}
-				if n.Sending {
+				if n.Ways[0].Sending {
 					t.Errorf("%s still counts as being sent", n.ID)
 				}
 			}

@@ -128,7 +128,7 @@ func single(target, probe string, v probes.Verdict, d probes.Diagnosis, f probes
 func options(run int) Options {
 	return Options{
 		FireAfter: 2, ResolveAfter: 2, Mode: ModeNotify, Now: noon().Add(time.Duration(run)*5*time.Minute + 4*time.Second),
-		DashboardURL: "https://grafana.example/d/perch?orgId=1",
+		DashboardURL: "https://grafana.example/d/perch?orgId=1", Destinations: []string{"slack"},
 	}
 }
 
@@ -147,7 +147,7 @@ func decideAll(o func(int) Options, runs ...probes.Run) (Memory, [][]Notice) {
 		var notices []Notice
 		m, notices = Decide(m, at(run, n), o(n))
 		for _, notice := range notices {
-			m = MarkTold(m, notice)
+			m = m.told(notice.ID, "slack")
 		}
 		told = append(told, notices)
 	}

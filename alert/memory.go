@@ -17,6 +17,9 @@ type Memory struct {
 	Count     int        `json:"count,omitempty"`
 	Incidents []Incident `json:"incidents,omitempty"` // oldest first; at most one of a (target, family) is not resolved
 	Outbox    []Notice   `json:"outbox,omitempty"`    // decided and not told yet, in order
+	// Threads hold where the messages of an incident (or of several that were told
+	// in one) stand, by "destination thread".
+	Threads map[string]Thread `json:"threads,omitempty"`
 }
 
 // Incident is one trouble of one target: a (target, family). Diagnoses may
@@ -75,43 +78,6 @@ func (m Memory) Waiting() (count int, oldest time.Time) {
 	return len(m.Outbox), oldest
 }
 
-// MarkSending says that notices are about to be sent. Save the memory then:
-// should perch be killed before the answers, the next run knows that they may
-// have been delivered.
-func MarkSending(m Memory, notices ...Notice) Memory {
-	for _, n := range notices {
-		m = m.change(n.ID, func(waiting *Notice) { waiting.Sending = true })
-	}
-	return m
-}
-
-// MarkTold takes a delivered notice out of the outbox.
-func MarkTold(m Memory, n Notice) Memory {
-	m = m.clone()
-	m.Outbox = slices.DeleteFunc(m.Outbox, func(waiting Notice) bool { return waiting.ID == n.ID })
-	return m
-}
-
-// MarkUntold keeps a notice for the next run. ambiguous says that it may have
-// been delivered all the same: its repeat then says so.
-func MarkUntold(m Memory, n Notice, ambiguous bool) Memory {
-	return m.change(n.ID, func(waiting *Notice) {
-		waiting.Sending = false
-		waiting.PossibleRepeat = waiting.PossibleRepeat || ambiguous
-	})
-}
-
-// change returns a memory in which one waiting notice is changed.
-func (m Memory) change(id string, do func(*Notice)) Memory {
-	m = m.clone()
-	for i := range m.Outbox {
-		if m.Outbox[i].ID == id {
-			do(&m.Outbox[i])
-		}
-	}
-	return m
-}
-
 // clone copies everything that a decision changes, so that the memory that was
 // passed in stays as it is.
 func (m Memory) clone() Memory {
@@ -121,6 +87,9 @@ func (m Memory) clone() Memory {
 		m.Incidents[i].Runs = slices.Clone(m.Incidents[i].Runs)
 	}
 	m.Outbox = slices.Clone(m.Outbox)
+	for i := range m.Outbox {
+		m.Outbox[i].Ways = slices.Clone(m.Outbox[i].Ways)
+	}
 	return m
 }
 

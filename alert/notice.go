@@ -22,12 +22,67 @@ type Notice struct {
 	Links     []Link           `json:"links,omitempty"`
 	Trail     []Fact           `json:"trail,omitempty"` // vantage, run id, trace id
 
-	// Sending says that a send began whose end is not recorded.
-	Sending bool `json:"sending,omitempty"`
+	// Thread groups the notices that are shown as one conversation: an
+	// incident's name, or that of the notice that told several at once. Empty: the
+	// notice stands alone.
+	Thread   string  `json:"thread,omitempty"`
+	Channel  string  `json:"channel,omitempty"`  // of Slack; empty: the default one
+	Severity string  `json:"severity,omitempty"` // page, ticket, info; empty: not said
+	About    []About `json:"about,omitempty"`    // the incidents; none: a digest, a test, a summary
+	Charts   Charts  `json:"charts,omitzero"`    // what is drawn, where a destination shows pictures
+	Ways     []Way   `json:"ways,omitempty"`     // the destinations that were not told yet
+
+	// What follows is said for one destination, when the notice is sent there.
+
 	// PossibleRepeat says that the notice may have been delivered before.
-	PossibleRepeat bool `json:"possible_repeat,omitempty"`
-	// Waited is how long ago it was decided; Decide sets it.
+	PossibleRepeat bool `json:"-"`
+	// Waited is how long ago it was decided.
 	Waited time.Duration `json:"-"`
+}
+
+// About is what machines need to know of an incident that a notice tells.
+type About struct {
+	Name     string        `json:"name"` // for good: "stock-api/connection#3"
+	Target   string        `json:"target"`
+	Family   probes.Family `json:"family"`
+	State    State         `json:"state"`
+	Probes   []string      `json:"probes"` // "target/probe"
+	Since    time.Time     `json:"since"`
+	Fired    time.Time     `json:"fired,omitzero"`
+	Ended    time.Time     `json:"ended,omitzero"`
+	Failed   int           `json:"failed_runs"`
+	Counted  int           `json:"counted_runs"`
+	Owner    string        `json:"owner,omitempty"`
+	Severity string        `json:"severity,omitempty"`
+	Runbook  string        `json:"runbook,omitempty"`
+	// Every is how often the incident's probes are looked at; 0: not known.
+	Every time.Duration `json:"every,omitempty"`
+}
+
+// Charts are the few numbers behind a notice's pictures, small enough to wait
+// in the outbox.
+type Charts struct {
+	Ladder  []ChartRung    `json:"ladder,omitempty"`
+	Latency []ChartAttempt `json:"latency,omitempty"`
+	// Expected is the idle time that the config expects the path to honour.
+	Expected time.Duration `json:"expected,omitempty"`
+	Band     *probes.Band  `json:"band,omitempty"` // the client's danger band
+}
+
+// ChartRung is one rung of the ladder.
+type ChartRung struct {
+	Hold    time.Duration  `json:"hold"`
+	Closed  time.Duration  `json:"closed,omitempty"` // idle age of a close that was seen; 0: none was
+	Verdict probes.Verdict `json:"verdict"`
+	Reason  probes.Reason  `json:"reason"`
+}
+
+// ChartAttempt is one answered or failed attempt.
+type ChartAttempt struct {
+	Connection probes.Connection `json:"connection"`
+	Elapsed    time.Duration     `json:"elapsed"`
+	RTT        time.Duration     `json:"rtt,omitempty"`
+	OK         bool              `json:"ok"`
 }
 
 // Kind is a kind of notice.
@@ -37,7 +92,14 @@ type Kind string
 const (
 	KindFiring   Kind = "firing"
 	KindResolved Kind = "resolved"
-	KindPreview  Kind = "preview" // what a firing notice would say
+	KindFlapping Kind = "flapping" // an opening again and again, told as one
+	KindSharper  Kind = "sharper"  // what is known of an open incident has changed
+	KindReminder Kind = "reminder" // it is still open
+	KindOngoing  Kind = "ongoing"  // likewise, for a destination that must hear it in each run; never kept
+	KindDigest   Kind = "digest"   // the day's degraded
+	KindBacklog  Kind = "backlog"  // what could not be delivered for a day, in one
+	KindTest     Kind = "test"     // `perch alert test`
+	KindPreview  Kind = "preview"  // what a firing notice would say
 )
 
 // Section is a part of a notice under one heading.

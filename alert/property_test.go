@@ -30,10 +30,10 @@ func TestAnySequence(t *testing.T) {
 			m, notices = Decide(m, at(randomRun(random), n), o)
 			for _, notice := range notices {
 				if random.IntN(4) == 0 {
-					m = MarkUntold(m, notice, random.IntN(2) == 0)
+					m = m.untold(notice.ID, "slack", nil, random.IntN(2) == 0)
 					break // what comes behind must wait
 				}
-				m = MarkTold(m, notice)
+				m = m.told(notice.ID, "slack")
 				if err := tell(told, notice); err != nil {
 					t.Fatalf("seed %d run %d: %v", seed, n, err)
 				}

@@ -55,7 +55,14 @@ func (Slack) String() string { return "Slack webhook" }
 
 // Send tells one notice. When Slack says that it is sent too much, it waits as
 // told, within ctx's deadline. Other failures are *SendError at once.
-func (s *Slack) Send(ctx context.Context, n Notice) error {
+func (s *Slack) Send(ctx context.Context, n Notice, so Receipt) (Receipt, error) {
+	return so, s.tell(ctx, n)
+}
+
+// Wants reports that every notice is shown.
+func (s *Slack) Wants(k Kind) bool { return k != KindOngoing }
+
+func (s *Slack) tell(ctx context.Context, n Notice) error {
 	blocks := slack.Blocks{BlockSet: Blocks(n)}
 	err := s.post(ctx, &slack.WebhookMessage{Text: escape(fallback(n)), Blocks: &blocks, UnfurlLinks: no(), UnfurlMedia: no()})
 	var failure *SendError

@@ -108,7 +108,7 @@ func sample(t *testing.T) Notice {
 
 func TestSendDelivers(t *testing.T) {
 	fake, to := startWebhook(t, answer(200, "ok"))
-	if err := to.Send(t.Context(), sample(t)); err != nil {
+	if _, err := to.Send(t.Context(), sample(t), Receipt{}); err != nil {
 		t.Fatal(err)
 	}
 	got := fake.messages()
@@ -139,7 +139,7 @@ func TestSendFails(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			fake, to := startWebhook(t, tt.answer)
-			err := to.Send(t.Context(), sample(t))
+			_, err := to.Send(t.Context(), sample(t), Receipt{})
 			var failure *SendError
 			if !errors.As(err, &failure) {
 				t.Fatalf("sent: %v, want a SendError", err)
@@ -163,7 +163,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	defer elsewhere.Close()
 	_, to := startWebhook(t, answer(307, "", "Location", elsewhere.URL+secretPath))
 	var failure *SendError
-	if err := to.Send(t.Context(), sample(t)); !errors.As(err, &failure) || failure.Status != 307 || failure.Ambiguous {
+	if _, err := to.Send(t.Context(), sample(t), Receipt{}); !errors.As(err, &failure) || failure.Status != 307 || failure.Ambiguous {
 		t.Errorf("sent: %v, want a SendError of status 307", err)
 	}
 }
@@ -176,7 +176,7 @@ func TestSendWithoutAClearAnswer(t *testing.T) {
 			cancel() // Slack has the message now
 			handler(w, r)
 		})
-		err := to.Send(ctx, sample(t))
+		_, err := to.Send(ctx, sample(t), Receipt{})
 		var failure *SendError
 		if !errors.As(err, &failure) || !failure.Ambiguous || !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want an ambiguous SendError of context.Canceled", name, err)
@@ -193,7 +193,7 @@ func TestSendWhereNobodyListens(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	err = NewSlack(probes.NewSecret(address), nil).Send(t.Context(), sample(t))
+	_, err = NewSlack(probes.NewSecret(address), nil).Send(t.Context(), sample(t), Receipt{})
 	var failure *SendError
 	if !errors.As(err, &failure) || failure.Ambiguous || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("sent: %v, want a SendError that is not ambiguous", err)
@@ -203,7 +203,7 @@ func TestSendWhereNobodyListens(t *testing.T) {
 // TestRefusedBlocksGoOutAsText: Slack's rules may change; the alert gets through.
 func TestRefusedBlocksGoOutAsText(t *testing.T) {
 	fake, to := startWebhook(t, answer(400, "invalid_blocks"), answer(200, "ok"))
-	if err := to.Send(t.Context(), sample(t)); err != nil {
+	if _, err := to.Send(t.Context(), sample(t), Receipt{}); err != nil {
 		t.Fatal(err)
 	}
 	got := fake.messages()
@@ -212,7 +212,7 @@ func TestRefusedBlocksGoOutAsText(t *testing.T) {
 	}
 	_, to = startWebhook(t, answer(400, "invalid_payload"))
 	var failure *SendError
-	if err := to.Send(t.Context(), sample(t)); !errors.As(err, &failure) || !failure.Content || failure.Ambiguous {
+	if _, err := to.Send(t.Context(), sample(t), Receipt{}); !errors.As(err, &failure) || !failure.Content || failure.Ambiguous {
 		t.Errorf("refused twice: %v, want a SendError about the content", err)
 	}
 }
@@ -272,7 +272,7 @@ func TestSendWaitsAsTold(t *testing.T) {
 					defer cancel()
 				}
 				begin := time.Now()
-				err := NewSlack(probes.NewSecret("https://hooks.example"+secretPath), client).Send(ctx, sample(t))
+				_, err := NewSlack(probes.NewSecret("https://hooks.example"+secretPath), client).Send(ctx, sample(t), Receipt{})
 				if waited := time.Since(begin); waited != tt.waits {
 					t.Errorf("waited %s, want %s", waited, tt.waits)
 				}
@@ -296,7 +296,7 @@ func TestSendGivesUp(t *testing.T) {
 			return nil, r.Context().Err()
 		})}
 		begin := time.Now()
-		err := NewSlack(probes.NewSecret("https://hooks.example"+secretPath), client).Send(t.Context(), sample(t))
+		_, err := NewSlack(probes.NewSecret("https://hooks.example"+secretPath), client).Send(t.Context(), sample(t), Receipt{})
 		if waited := time.Since(begin); waited != postTimeout || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("gave up after %s: %v", waited, err)
 		}
@@ -327,14 +327,15 @@ func TestTheWebhookNeverLeaks(t *testing.T) {
 		"empty":             NewSlack(probes.NewSecret(""), nil),
 	}
 	for name, to := range senders {
-		err := to.Send(t.Context(), sample(t))
+		_, err := to.Send(t.Context(), sample(t), Receipt{})
 		if err == nil {
 			t.Fatalf("%s: it was sent", name)
 		}
 		var log bytes.Buffer
 		logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		logger.Error("sending", "err", err, "to", to, "value", *to)
-		m, delivery := Deliver(t.Context(), Memory{Outbox: []Notice{sample(t)}}, []Notice{sample(t)}, to)
+		m, all := Deliver(t.Context(), Memory{Outbox: []Notice{waiting(sample(t))}}, []Destination{{Name: "slack", Sender: to}}, noon())
+		delivery := all[0]
 		kept, jsonErr := json.Marshal(struct {
 			M  Memory
 			To *Slack

@@ -2,25 +2,41 @@
 // nowhere else.
 package config
 
-import "perch.example/probes"
+import (
+	"time"
+
+	"perch.example/probes"
+)
 
 // Config is a whole, validated configuration. Load makes one.
 type Config struct {
-	Name     string
-	Vantage  string // empty only where nothing is remembered: cmd may then show the host's name
-	Targets  []probes.Target
-	Alerts   Alerts
-	Slack    Slack
-	Metrics  Metrics
-	State    State
-	Warnings []string // what is allowed but should be looked at, each with file:line
+	Name         string
+	Vantage      string // empty only where nothing is remembered: cmd may then show the host's name
+	Targets      []probes.Target
+	Alerts       Alerts
+	Slack        Slack
+	Webhook      Webhook
+	Alertmanager Alertmanager
+	Metrics      Metrics
+	State        State
+	Warnings     []string // what is allowed but should be looked at, each with file:line
 }
 
 // Alerts say when an incident is told.
 type Alerts struct {
-	Mode         Mode // notify or report
-	FireAfter    int  // failed runs, of the last FireAfter+1
-	ResolveAfter int  // good runs in a row
+	Mode         Mode          // notify or report
+	FireAfter    int           // failed runs, of the last FireAfter+1
+	ResolveAfter int           // good runs in a row
+	RemindEvery  time.Duration // while an incident is open; 0: never
+	Settle       time.Duration // how long after the start a connection that cannot be opened is tried again; 0: never
+	Silences     []Silence
+}
+
+// Silence mutes the notices of what it matches for a time.
+type Silence struct {
+	Match       string // "target/probe", "target", or a pattern with *
+	From, Until time.Time
+	Reason      string
 }
 
 // Mode says whether notices are sent.
@@ -32,10 +48,26 @@ const (
 	ModeReport Mode = "report" // decide and record, send nothing
 )
 
-// Slack is where notices go. A zero Webhook means nowhere.
+// Slack is where notices go: to a webhook, or with a bot's token to a channel.
+// With neither: nowhere.
 type Slack struct {
 	Webhook      probes.Source
+	BotToken     probes.Source
+	Channel      string // with BotToken; a target may have its own
 	DashboardURL string
+}
+
+// Webhook gets each notice as JSON. Neither URL nor From: nowhere.
+type Webhook struct {
+	URL     string
+	From    probes.Source // of the URL, where it is a secret
+	Headers []probes.Field
+}
+
+// Alertmanager gets what is firing, in each run. An empty URL means nowhere.
+type Alertmanager struct {
+	URL     string
+	Headers []probes.Field
 }
 
 // Metrics say where the numbers go. Empty strings mean nowhere.
@@ -44,7 +76,12 @@ type Metrics struct {
 	PushStateless bool
 	Textfile      string
 	MaxSeries     int
+	BlackboxNames bool // also probe_success and the like, for dashboards made for blackbox_exporter
 }
 
-// State is what survives between runs. An empty File means nothing does.
-type State struct{ File string }
+// State is where that is kept which survives between runs: in a file, or in a
+// ConfigMap of the cluster. Neither means nothing does.
+type State struct{ File, ConfigMap string }
+
+// Kept reports whether anything survives.
+func (s State) Kept() bool { return s.File != "" || s.ConfigMap != "" }

@@ -30,6 +30,8 @@ type Outcome struct {
 	Advice     []string
 	Notice     NoticeInfo
 	RetryGaps  []RetryGap // with a declared client and policy: every reason it was judged for
+	Accepted   *Accepted  // a fail that is accepted today: no incident counts it; nil: it is not
+	Lapsed     *Accepted  // what would have accepted it, had its time not ended; nil: nothing
 	Problem    string     // what perch itself did wrong; also in Run.Problems
 }
 

@@ -22,6 +22,7 @@ type Run struct {
 	NotDue   []string        // "target/probe" that were not due
 	Problems []Problem       // what perch itself could not do
 	Delays   []time.Duration // perch's own lateness samples during the run, bounded
+	Settled  []Settled       // what failed while perch's own network was coming up, and was tried again
 
 	// Incidents are the state's open incidents after this run, a sentence each
 	// without its full stop: "stock-api/connection firing since ..., told".
@@ -74,6 +75,15 @@ type BudgetUse struct {
 	Last       time.Time // when the last request left; zero: none did
 	InWindow   int       // requests within the budget's window before Last, Last included
 	LeaveAlone time.Time // until when the API asked to be left alone (Retry-After); zero: it did not
+}
+
+// Settled are the connections to a target that could not be opened within
+// `settle` of the start, and were tried again without being counted.
+type Settled struct {
+	Target string
+	Times  int
+	Reason Reason        // of the last of them
+	After  time.Duration // from the start to the last of them
 }
 
 // Problem is something that perch itself could not do.

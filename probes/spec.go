@@ -62,6 +62,7 @@ type Spec struct {
 	Search    bool            // idle: end each hold at its first close (perch idle)
 	Client    *Client         // the target's; nil: not declared
 	Via       Via
+	Accepted  []Accepted // the target's: what is known and lived with
 	Notice    NoticeInfo
 }
 
@@ -71,6 +72,7 @@ func (s Spec) ID() string { return s.Target + "/" + s.Probe }
 // NoticeInfo is what a notice says of a target beside the finding.
 type NoticeInfo struct {
 	Owner, Severity, Runbook string
+	Channel                  string // of Slack, with a bot token; empty: the default one
 	URL                      string // what the probe calls, for "perch idle URL"; shown without user, query string and fragment
 }
 

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -31,12 +32,12 @@ func TestSomebodyElsesFileStays(t *testing.T) {
 			if err := os.WriteFile(path, []byte(content), 0o400); err != nil {
 				t.Fatal(err)
 			}
-			_, err := later.Load()
+			_, err := later.Load(context.Background())
 			check("loading", err)
-			if err := later.Save(sample()); err == nil {
+			if err := later.Save(context.Background(), sample()); err == nil {
 				t.Error("saved over it")
 			}
-			if err := later.Close(); err != nil {
+			if err := later.Close(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 			for _, file := range []string{path + ".lock", path + ".tmp"} {
@@ -44,7 +45,7 @@ func TestSomebodyElsesFileStays(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, err = Open(path)
+			_, err = OpenFile(path)
 			check("opening", err)
 			if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
 				t.Errorf("beside it lies something new: %v (%v)", left, err)

@@ -2,6 +2,7 @@ package state
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,17 +31,17 @@ func TestMain(m *testing.M) {
 
 // saveForEver says the number of each document before it saves it and after.
 func saveForEver(path string) error {
-	s, err := Open(path)
+	s, err := OpenFile(path)
 	if err != nil {
 		return err
 	}
-	d, err := s.Load()
+	d, err := s.Load(context.Background())
 	if err != nil {
 		return err
 	}
 	for n := number(d) + 1; ; n++ {
 		fmt.Println("saving", n)
-		if err := s.Save(numbered(n)); err != nil {
+		if err := s.Save(context.Background(), numbered(n)); err != nil {
 			return err
 		}
 		fmt.Println("saved", n)
@@ -85,15 +86,15 @@ func TestKilledWriters(t *testing.T) {
 	replaced := 0
 	for round := range 50 {
 		saved, saving := runAndKill(t, path, time.Duration(random.IntN(20_000))*time.Microsecond)
-		s, err := Open(path)
+		s, err := OpenFile(path)
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
-		d, err := s.Load()
+		d, err := s.Load(context.Background())
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
-		if err := s.Close(); err != nil {
+		if err := s.Close(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		if got := number(d); got != saved && got != saving {

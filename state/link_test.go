@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,20 +13,20 @@ func TestStateBehindALink(t *testing.T) {
 	real, link := filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "state")
 	save := func(path string) {
 		t.Helper()
-		s, err := Open(path)
+		s, err := OpenFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = s.Close() }()
-		d, err := s.Load()
+		defer func() { _ = s.Close(context.Background()) }()
+		d, err := s.Load(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
 		d.AddRequests("api", at("2026-03-01T10:00:00Z").Add(time.Hour), 1)
-		if err := s.Save(d); err != nil {
+		if err := s.Save(context.Background(), d); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(real); err == nil {
+		if _, err := OpenFile(real); err == nil {
 			t.Errorf("%s and the file it leads to were opened together", path)
 		}
 	}
@@ -37,12 +38,12 @@ func TestStateBehindALink(t *testing.T) {
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link was replaced: %v, %v", info.Mode(), err)
 	}
-	s, err := Open(real)
+	s, err := OpenFile(real)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = s.Close() }()
-	if d, err := s.Load(); err != nil || d.Daily["api"].Requests != 2 {
+	defer func() { _ = s.Close(context.Background()) }()
+	if d, err := s.Load(context.Background()); err != nil || d.Daily["api"].Requests != 2 {
 		t.Errorf("%d requests are remembered, %v; want 2", d.Daily["api"].Requests, err)
 	}
 }
@@ -52,7 +53,7 @@ func TestStateBehindALinkToNothing(t *testing.T) {
 	if err := os.Symlink(filepath.Join(t.TempDir(), "not there"), link); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(link); err == nil {
+	if _, err := OpenFile(link); err == nil {
 		t.Error("a link to nothing was opened: the first save would cut it")
 	}
 }

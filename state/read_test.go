@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,17 +16,17 @@ func TestReadOnlyLooks(t *testing.T) {
 	if d, err := Read(path); err != nil || len(d.EarlyCloses) != 0 {
 		t.Fatalf("no file: %+v, %v, want an empty document", d, err)
 	}
-	store, err := Open(path)
+	store, err := OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
-	if _, err := store.Load(); err != nil {
+	defer store.Close(context.Background())
+	if _, err := store.Load(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	var d Document
 	d.SetEarlyCloses("api/idle", map[time.Duration]time.Duration{time.Minute: time.Second})
-	if err := store.Save(d); err != nil {
+	if err := store.Save(context.Background(), d); err != nil {
 		t.Fatal(err)
 	}
 	before := files(t, folder)

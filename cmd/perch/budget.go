@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	"perch.example/plan"
@@ -33,7 +34,7 @@ func (p *pass) sentBefore(now time.Time) map[string]plan.Sent {
 
 // reserve keeps, before the first request leaves, that all of the run's may
 // have left: a run that is killed must not give its requests back.
-func (p *pass) reserve(now time.Time) {
+func (p *pass) reserve(ctx context.Context, now time.Time) {
 	if p.store == nil {
 		return
 	}
@@ -41,7 +42,7 @@ func (p *pass) reserve(now time.Time) {
 	for _, t := range p.plan.Targets {
 		most[t.Target] = min(t.MaxRequests, max(0, left(t.Target)))
 	}
-	if err := p.store.Save(p.doc.Reserved(most, now, now.Add(p.plan.LongestWall))); err != nil {
+	if err := p.store.Save(ctx, p.doc.Reserved(most, now, now.Add(p.plan.LongestWall))); err != nil {
 		p.problem(probes.PartState, err)
 	}
 }

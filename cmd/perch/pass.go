@@ -27,7 +27,7 @@ type pass struct {
 	out   outputFlags
 	log   *slog.Logger
 
-	store       *state.Store // nil: nothing is remembered
+	store       keeper // nil: nothing is remembered
 	doc         state.Document
 	plan        *plan.Plan
 	metrics     *metrics.Metrics
@@ -38,6 +38,13 @@ type pass struct {
 	text        func(io.Writer, probes.Run, report.Style) error // nil: report.Text
 }
 
+// keeper keeps what survives between runs, and lets one perch at a time use it.
+type keeper interface {
+	Load(context.Context) (state.Document, error)
+	Save(context.Context, state.Document) error
+	Close(context.Context) error
+}
+
 func (p *pass) problem(part probes.Part, err error) {
 	p.log.Error("perch could not do its own part", "part", part, "error", err)
 	p.problems = append(p.problems, probes.Problem{Part: part, Text: err.Error()})
@@ -45,36 +52,36 @@ func (p *pass) problem(part probes.Part, err error) {
 
 // open checks what a run needs before it sends anything: secrets that can be
 // read, and the state, which only one perch may hold.
-func (p *pass) open() error {
+func (p *pass) open(ctx context.Context) error {
 	if err := checkSecrets(p.cfg, p.secrets()); err != nil {
 		return usage(err)
 	}
 	if p.cfg.State.File == "" {
 		return nil
 	}
-	store, err := state.Open(p.cfg.State.File)
+	store, err := state.OpenFile(p.cfg.State.File)
 	if err != nil {
 		return own(err)
 	}
 	p.store = store
-	p.doc, err = store.Load()
+	p.doc, err = store.Load(ctx)
 	var aside *state.AsideError
 	if errors.As(err, &aside) {
 		p.problem(probes.PartState, err) // the run goes on, as the first
 		return nil
 	}
 	if err != nil {
-		p.close()
+		p.close(ctx)
 		return own(err)
 	}
 	return nil
 }
 
-func (p *pass) close() {
+func (p *pass) close(ctx context.Context) {
 	if p.store == nil {
 		return
 	}
-	if err := p.store.Close(); err != nil {
+	if err := p.store.Close(context.WithoutCancel(ctx)); err != nil {
 		p.log.Error("closing the state", "error", err)
 	}
 	p.store = nil
@@ -157,7 +164,7 @@ func (p *pass) probe(ctx context.Context) probes.Run {
 	}
 	run.RunID = runID(run.Started, run.Seed)
 	p.metrics = p.newMetrics(v, rev)
-	p.reserve(run.Started)
+	p.reserve(ctx, run.Started)
 	live := p.live()
 	var seen []probes.Observation
 	res := runner.Run(ctx, p.plan, runner.Options{

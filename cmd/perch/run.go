@@ -46,10 +46,10 @@ wrong, 3 the run was cut short, 4 perch could not do its own part.`,
 // runConfig takes a pass through every stage: plan, probe, judge, alert,
 // record, remember, report.
 func runConfig(ctx context.Context, p *pass) error {
-	if err := p.open(); err != nil {
+	if err := p.open(ctx); err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.close(ctx)
 	if err := p.makePlan(); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func runConfig(ctx context.Context, p *pass) error {
 		sink(flush, &run)
 		done()
 	}
-	p.remember(&run)
+	p.remember(context.WithoutCancel(ctx), &run)
 	if err := p.report(run); err != nil {
 		return own(err)
 	}

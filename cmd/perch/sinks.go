@@ -28,6 +28,7 @@ func (p *pass) alert(ctx context.Context, run *probes.Run) {
 	options := alert.Options{
 		FireAfter: p.cfg.Alerts.FireAfter, ResolveAfter: p.cfg.Alerts.ResolveAfter, Mode: p.alertMode(),
 		Now: run.Finished, DashboardURL: p.cfg.Slack.DashboardURL, Config: p.flags.config,
+		Destinations: destinations(p.cfg),
 	}
 	if p.store == nil {
 		// Without memory each run is the first: nothing can be sent that would
@@ -95,18 +96,20 @@ func (p *pass) deliver(ctx context.Context, m alert.Memory, notices []alert.Noti
 		p.problem(probes.PartNotices, err)
 		return m
 	}
-	m = alert.MarkSending(m, notices...)
+	m = alert.MarkSending(m)
 	p.keep(m)
-	if err := p.store.Save(p.doc); err != nil {
+	if err := p.store.Save(ctx, p.doc); err != nil {
 		p.problem(probes.PartState, err)
 	}
-	m, d := alert.Deliver(ctx, m, notices, alert.NewSlack(url, &http.Client{}))
-	for range d.Told {
-		p.metrics.Notices(slackDestination, true)
-	}
-	for _, err := range d.Errors {
-		p.metrics.Notices(slackDestination, false)
-		p.problem(probes.PartNotices, err)
+	m, all := alert.Deliver(ctx, m, []alert.Destination{{Name: slackDestination, Sender: alert.NewSlack(url, &http.Client{})}}, time.Now())
+	for _, d := range all {
+		for range d.Told {
+			p.metrics.Notices(d.Destination, true)
+		}
+		for _, err := range d.Errors {
+			p.metrics.Notices(d.Destination, false)
+			p.problem(probes.PartNotices, err)
+		}
 	}
 	waiting, oldest := m.Waiting()
 	p.metrics.Pending(slackDestination, waiting, oldest)
@@ -146,12 +149,12 @@ func (p *pass) record(ctx context.Context, run *probes.Run) {
 }
 
 // remember writes the state.
-func (p *pass) remember(run *probes.Run) {
+func (p *pass) remember(ctx context.Context, run *probes.Run) {
 	defer func() { run.Problems = p.problems }()
 	if p.store == nil {
 		return
 	}
-	if err := p.store.Save(p.doc); err != nil {
+	if err := p.store.Save(ctx, p.doc); err != nil {
 		p.problem(probes.PartState, err)
 	}
 }

@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,23 +13,23 @@ import (
 	"testing"
 )
 
-func open(t *testing.T, path string) *Store {
+func open(t *testing.T, path string) *File {
 	t.Helper()
-	s, err := Open(path)
+	s, err := OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
+		if err := s.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
 	return s
 }
 
-func load(t *testing.T, s *Store) Document {
+func load(t *testing.T, s *File) Document {
 	t.Helper()
-	d, err := s.Load()
+	d, err := s.Load(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +42,10 @@ func TestStoreKeepsADocument(t *testing.T) {
 	if d := load(t, first); !reflect.DeepEqual(d, Document{Version: version}) {
 		t.Errorf("the first run starts with %+v, want an empty document", d)
 	}
-	if err := first.Save(sample()); err != nil {
+	if err := first.Save(context.Background(), sample()); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Close(); err != nil {
+	if err := first.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if d := load(t, open(t, path)); !reflect.DeepEqual(d, sample()) {
@@ -75,9 +76,9 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s, err := Open(tt.path)
+			s, err := OpenFile(tt.path)
 			if err == nil {
-				t.Fatal("opened", s.Close())
+				t.Fatal("opened", s.Close(context.Background()))
 			}
 			if !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), tt.path) {
 				t.Errorf("opening: %v, want %q and the path in it", err, tt.want)
@@ -89,7 +90,7 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 func TestASecondPerchIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	first := open(t, path)
-	_, err := Open(path)
+	_, err := OpenFile(path)
 	var locked *LockedError
 	if !errors.As(err, &locked) {
 		t.Fatalf("opening a second time: %v, want a LockedError", err)
@@ -97,7 +98,7 @@ func TestASecondPerchIsRefused(t *testing.T) {
 	if want := fmt.Sprintf("pid %d ", os.Getpid()); !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 		t.Errorf("the error %q lacks %q or the path", err, want)
 	}
-	if err := first.Close(); err != nil {
+	if err := first.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	open(t, path)
@@ -153,7 +154,7 @@ func TestUnreadableFilesAreKeptAside(t *testing.T) {
 				if err := os.WriteFile(path, tt.content, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				d, err := s.Load()
+				d, err := s.Load(context.Background())
 				var aside *AsideError
 				if !errors.As(err, &aside) {
 					t.Fatalf("loading: %v, want an AsideError", err)
@@ -164,7 +165,7 @@ func TestUnreadableFilesAreKeptAside(t *testing.T) {
 				if !reflect.DeepEqual(d, Document{Version: version}) {
 					t.Errorf("goes on with %+v, want an empty document", d)
 				}
-				if err := s.Save(sample()); err != nil {
+				if err := s.Save(context.Background(), sample()); err != nil {
 					t.Fatal(err)
 				}
 				names = append(names, aside.Aside)
@@ -186,16 +187,16 @@ func TestSaveNeverReplacesWhatItDoesNotKnow(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, path)
-	if err := s.Save(sample()); err == nil {
+	if err := s.Save(context.Background(), sample()); err == nil {
 		t.Error("saved before loading")
 	}
 	if content, err := os.ReadFile(path); err != nil || !bytes.Equal(content, precious) {
 		t.Errorf("the file holds %q (%v)", content, err)
 	}
-	if err := s.Close(); err != nil {
+	if err := s.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Save(sample()); err == nil {
+	if err := s.Save(context.Background(), sample()); err == nil {
 		t.Error("saved after closing")
 	}
 }

@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,9 +12,9 @@ import (
 	"time"
 )
 
-// Store keeps one Document in a file that this process alone may use. It is
+// File keeps one Document in a file that this process alone may use. It is
 // not for use by several goroutines at once.
-type Store struct {
+type File struct {
 	path   string
 	lock   *lock
 	loaded bool // what stands in the file is known, or was kept aside
@@ -55,11 +56,11 @@ func (e *LockedError) Error() string {
 	return text
 }
 
-// Open takes the lock of the state in path, beside which it needs room for
+// OpenFile takes the lock of the state in path, beside which it needs room for
 // three more files: path.lock, path.tmp and, when the state cannot be read, a
 // copy that is kept. The folder must exist. A second perch gets a *LockedError,
 // a file of somebody else's a *ForeignError. A symbolic link is followed once, here.
-func Open(path string) (*Store, error) {
+func OpenFile(path string) (*File, error) {
 	path, err := followed(path)
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func Open(path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{path: path, lock: held}, nil
+	return &File{path: path, lock: held}, nil
 }
 
 // followed returns what a symbolic link leads to: a rename in its place would
@@ -110,17 +111,17 @@ func followed(path string) (string, error) {
 // together with an empty document that can be used. One that is not perch's
 // gives a *ForeignError and stays. After any error but the first
 // nothing is known of the file, and Save refuses to replace it.
-func (s *Store) Load() (Document, error) {
-	content, err := os.Open(s.path)
+func (f *File) Load(context.Context) (Document, error) {
+	content, err := os.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		s.loaded = true
+		f.loaded = true
 		return Document{Version: version}, nil
 	}
 	if err != nil {
-		return Document{}, fmt.Errorf("reading state %q: %w", s.path, err)
+		return Document{}, fmt.Errorf("reading state %q: %w", f.path, err)
 	}
 	defer content.Close()
-	if err := refuseForeign(s.path); err != nil {
+	if err := refuseForeign(f.path); err != nil {
 		return Document{}, err
 	}
 
@@ -128,66 +129,66 @@ func (s *Store) Load() (Document, error) {
 	var ioErr *fs.PathError
 	if errors.As(err, &ioErr) {
 		// The disk failed, not the content: it may be whole.
-		return Document{}, fmt.Errorf("reading state %q: %w", s.path, err)
+		return Document{}, fmt.Errorf("reading state %q: %w", f.path, err)
 	}
 	if err != nil {
-		return s.keepAside(err)
+		return f.keepAside(err)
 	}
-	s.loaded = true
+	f.loaded = true
 	return d, nil
 }
 
 // keepAside moves the file to a name that nothing has, and never over another.
-func (s *Store) keepAside(reason error) (Document, error) {
+func (f *File) keepAside(reason error) (Document, error) {
 	var newer newerError
 	kind := "corrupt"
 	if errors.As(reason, &newer) {
 		kind = "newer"
 	}
 	stamp := time.Now().UTC().Format("20060102T150405Z")
-	aside := fmt.Sprintf("%s.%s-%s", s.path, kind, stamp)
+	aside := fmt.Sprintf("%s.%s-%s", f.path, kind, stamp)
 	for n := 2; ; n++ {
 		_, err := os.Lstat(aside)
 		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 		if err != nil {
-			return Document{}, fmt.Errorf("keeping state %q aside: %w", s.path, err)
+			return Document{}, fmt.Errorf("keeping state %q aside: %w", f.path, err)
 		}
-		aside = fmt.Sprintf("%s.%s-%s-%d", s.path, kind, stamp, n)
+		aside = fmt.Sprintf("%s.%s-%s-%d", f.path, kind, stamp, n)
 	}
-	if err := os.Rename(s.path, aside); err != nil {
-		return Document{}, fmt.Errorf("keeping state %q aside (%w): %w", s.path, reason, err)
+	if err := os.Rename(f.path, aside); err != nil {
+		return Document{}, fmt.Errorf("keeping state %q aside (%w): %w", f.path, reason, err)
 	}
-	s.loaded = true
-	return Document{Version: version}, &AsideError{Path: s.path, Aside: aside, Newer: kind == "newer", Err: reason}
+	f.loaded = true
+	return Document{Version: version}, &AsideError{Path: f.path, Aside: aside, Newer: kind == "newer", Err: reason}
 }
 
 // Save replaces the document at once and for good: whoever reads the file,
 // after a kill or a power cut at any moment, finds the old document or the new
 // one, whole. It refuses a document beyond the bound (8 MiB of JSON) and a file
 // whose content Load has not dealt with; the old file then stays.
-func (s *Store) Save(d Document) error {
-	if s.lock == nil {
-		return fmt.Errorf("saving state %q: it is closed", s.path)
+func (f *File) Save(_ context.Context, d Document) error {
+	if f.lock == nil {
+		return fmt.Errorf("saving state %q: it is closed", f.path)
 	}
-	if !s.loaded {
-		return fmt.Errorf("saving state %q: what stands there was not loaded, so it is not replaced", s.path)
+	if !f.loaded {
+		return fmt.Errorf("saving state %q: what stands there was not loaded, so it is not replaced", f.path)
 	}
 	packed, err := encode(d)
 	if err != nil {
-		return fmt.Errorf("saving state %q: %w", s.path, err)
+		return fmt.Errorf("saving state %q: %w", f.path, err)
 	}
-	temporary := s.path + ".tmp" // one name: the lock is ours, and a kill leaves at most one behind
+	temporary := f.path + ".tmp" // one name: the lock is ours, and a kill leaves at most one behind
 	if err := writeSynced(temporary, packed); err != nil {
 		// On a full disk the half that was written would only be in the way.
-		return errors.Join(fmt.Errorf("saving state %q: %w", s.path, err), os.Remove(temporary))
+		return errors.Join(fmt.Errorf("saving state %q: %w", f.path, err), os.Remove(temporary))
 	}
-	if err := os.Rename(temporary, s.path); err != nil {
-		return fmt.Errorf("saving state %q: %w", s.path, err)
+	if err := os.Rename(temporary, f.path); err != nil {
+		return fmt.Errorf("saving state %q: %w", f.path, err)
 	}
-	if err := syncFolder(filepath.Dir(s.path)); err != nil {
-		return fmt.Errorf("saving state %q: %w", s.path, err)
+	if err := syncFolder(filepath.Dir(f.path)); err != nil {
+		return fmt.Errorf("saving state %q: %w", f.path, err)
 	}
 	return nil
 }
@@ -219,14 +220,14 @@ func syncFolder(path string) error {
 }
 
 // Close gives the lock back. The document stays.
-func (s *Store) Close() error {
-	if s.lock == nil {
+func (f *File) Close(context.Context) error {
+	if f.lock == nil {
 		return nil
 	}
-	held := s.lock
-	s.lock = nil
+	held := f.lock
+	f.lock = nil
 	if err := held.release(); err != nil {
-		return fmt.Errorf("unlocking state %q: %w", s.path, err)
+		return fmt.Errorf("unlocking state %q: %w", f.path, err)
 	}
 	return nil
 }

@@ -1,0 +1,96 @@
+package alert
+
+import "slices"
+
+// Way is a notice's way to one destination. A notice stays in the outbox for
+// as long as it has one.
+type Way struct {
+	Destination string `json:"destination"`
+	// Sending says that a send began whose end is not recorded.
+	Sending bool `json:"sending,omitempty"`
+	// PossibleRepeat says that the notice may have been delivered before.
+	PossibleRepeat bool `json:"possible_repeat,omitempty"`
+	// Done are the parts that were delivered; they are not sent again.
+	Done []Part `json:"done,omitempty"`
+}
+
+// Part is a part of a notice that is sent by itself.
+type Part string
+
+// The parts. A destination without threads has the message alone.
+const (
+	PartMessage Part = "message" // the incident's first message, or a reply in its thread
+	PartRoot    Part = "root"    // the first message, brought up to date
+	PartLadder  Part = "ladder"  // the picture of the ladder
+	PartLatency Part = "latency" // the picture of latency
+)
+
+// Thread is where an incident's messages stand at a destination.
+type Thread struct {
+	Channel string `json:"channel"` // the channel's id, not its name
+	Root    string `json:"root"`    // the first message's id there
+}
+
+// threadKey names a thread of a destination in the memory.
+func threadKey(destination, thread string) string { return destination + " " + thread }
+
+// MarkSending says that all that waits is about to be sent. Save the memory
+// then: should perch be killed before the answers, the next run knows that
+// they may have been delivered.
+func MarkSending(m Memory) Memory {
+	m = m.clone()
+	for i := range m.Outbox {
+		for w := range m.Outbox[i].Ways {
+			m.Outbox[i].Ways[w].Sending = true
+		}
+	}
+	return m
+}
+
+// told takes away a notice's way to a destination, and the notice with its
+// last one.
+func (m Memory) told(id, destination string) Memory {
+	m = m.clone()
+	for i := range m.Outbox {
+		if m.Outbox[i].ID == id {
+			m.Outbox[i].Ways = slices.DeleteFunc(m.Outbox[i].Ways, func(w Way) bool { return w.Destination == destination })
+		}
+	}
+	m.Outbox = slices.DeleteFunc(m.Outbox, func(n Notice) bool { return n.ID == id && len(n.Ways) == 0 })
+	return m
+}
+
+// untold keeps a notice's way to a destination for the next run. ambiguous
+// says that it may have been delivered all the same: its repeat then says so.
+func (m Memory) untold(id, destination string, done []Part, ambiguous bool) Memory {
+	m = m.clone()
+	for i := range m.Outbox {
+		for w := range m.Outbox[i].Ways {
+			way := &m.Outbox[i].Ways[w]
+			if m.Outbox[i].ID == id && way.Destination == destination {
+				way.Sending, way.Done = false, done
+				way.PossibleRepeat = way.PossibleRepeat || ambiguous
+			}
+		}
+	}
+	return m
+}
+
+// interrupted turns what an earlier run was sending when it ended without an
+// answer into what may have been delivered.
+func (n *Notice) interrupted() {
+	for w := range n.Ways {
+		if n.Ways[w].Sending {
+			n.Ways[w].Sending, n.Ways[w].PossibleRepeat = false, true
+		}
+	}
+}
+
+// ways makes a notice's ways to each of the destinations.
+func ways(destinations []string) []Way {
+	all := make([]Way, len(destinations))
+	for i, name := range destinations {
+		all[i].Destination = name
+	}
+	return all
+}

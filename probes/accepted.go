@@ -1,0 +1,26 @@
+package probes
+
+import "time"
+
+// Accepted is a finding that is known and lived with: it fires only outside of
+// it. The zero value accepts nothing.
+type Accepted struct {
+	Diagnosis Diagnosis
+	// IdleFrom and IdleTo bound the idle age at which it is accepted, both ends
+	// included; both 0: at any age.
+	IdleFrom, IdleTo time.Duration
+	Until            time.Time // from then on it is accepted no more
+	Reason           string
+}
+
+// Covers reports whether a finding at an idle age (0: none is known) is within
+// the bounds, whatever the day.
+func (a Accepted) Covers(d Diagnosis, idle time.Duration) bool {
+	if d == "" || a.Diagnosis != d {
+		return false
+	}
+	if a.IdleFrom == 0 && a.IdleTo == 0 {
+		return true
+	}
+	return idle > 0 && a.IdleFrom <= idle && idle <= a.IdleTo
+}
