@@ -64,8 +64,9 @@ looking, as that pool does. This takes a few seconds.
 	if err := p.makePlan(); err != nil {
 		return err
 	}
-	run := p.probe(ctx)
-	p.alert(ctx, &run)
+	run := p.begin(ctx)
+	p.probe(ctx, &run)
+	p.decide(&run)
 	notices := p.notices
 	p.notices = ""
 	if err := p.report(run); err != nil {

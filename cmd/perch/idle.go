@@ -78,7 +78,8 @@ func measureIdle(ctx context.Context, p *pass) error {
 	}
 	ctx, cancel := withDeadline(ctx, p.flags.deadline)
 	defer cancel()
-	run := p.probe(ctx)
+	run := p.begin(ctx)
+	p.probe(ctx, &run)
 	run.Problems = p.problems
 	run.Clients = commonClients(run, p.idlePath)
 	p.text = report.Idle

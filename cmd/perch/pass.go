@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"runtime"
 	"time"
 
+	"perch.example/alert"
 	"perch.example/config"
 	"perch.example/diagnose/clients"
 	"perch.example/metrics"
@@ -26,11 +28,16 @@ type pass struct {
 	flags runFlags
 	out   outputFlags
 	log   *slog.Logger
+	now   func() time.Time  // nil: time.Now
+	web   http.RoundTripper // what notices and pushes go through; nil: the network
 
 	store       keeper // nil: nothing is remembered
 	doc         state.Document
+	memory      alert.Memory
 	plan        *plan.Plan
 	metrics     *metrics.Metrics
+	observed    bool          // the metrics hold this run: problems are counted one by one from then on
+	pushing     chan struct{} // closed when the first push has ended; nil: there is none
 	problems    []probes.Problem
 	idlePath    clients.Path                                    // of the last idle probe: perch idle has but one
 	showMetrics bool                                            // print them, as the demo does
@@ -38,16 +45,19 @@ type pass struct {
 	text        func(io.Writer, probes.Run, report.Style) error // nil: report.Text
 }
 
-// keeper keeps what survives between runs, and lets one perch at a time use it.
-type keeper interface {
-	Load(context.Context) (state.Document, error)
-	Save(context.Context, state.Document) error
-	Close(context.Context) error
-}
-
 func (p *pass) problem(part probes.Part, err error) {
 	p.log.Error("perch could not do its own part", "part", part, "error", err)
 	p.problems = append(p.problems, probes.Problem{Part: part, Text: err.Error()})
+	if p.observed {
+		p.metrics.Problem(part)
+	}
+}
+
+func (p *pass) clock() time.Time {
+	if p.now == nil {
+		return time.Now()
+	}
+	return p.now()
 }
 
 // open checks what a run needs before it sends anything: secrets that can be
@@ -56,35 +66,7 @@ func (p *pass) open(ctx context.Context) error {
 	if err := checkSecrets(p.cfg, p.secrets()); err != nil {
 		return usage(err)
 	}
-	if p.cfg.State.File == "" {
-		return nil
-	}
-	store, err := state.OpenFile(p.cfg.State.File)
-	if err != nil {
-		return own(err)
-	}
-	p.store = store
-	p.doc, err = store.Load(ctx)
-	var aside *state.AsideError
-	if errors.As(err, &aside) {
-		p.problem(probes.PartState, err) // the run goes on, as the first
-		return nil
-	}
-	if err != nil {
-		p.close(ctx)
-		return own(err)
-	}
-	return nil
-}
-
-func (p *pass) close(ctx context.Context) {
-	if p.store == nil {
-		return
-	}
-	if err := p.store.Close(context.WithoutCancel(ctx)); err != nil {
-		p.log.Error("closing the state", "error", err)
-	}
-	p.store = nil
+	return p.load(ctx)
 }
 
 func (p *pass) secrets() probes.ReadSecret {
@@ -107,7 +89,7 @@ func (p *pass) makePlan() error {
 	if err := checkSeries(p.cfg); err != nil {
 		return usage(err)
 	}
-	now := time.Now()
+	now := p.clock()
 	var err error
 	p.plan, err = plan.New(p.cfg, plan.Options{
 		Seed: p.flags.seed, Deadline: p.flags.deadline, Only: p.flags.only,
@@ -155,28 +137,33 @@ func checkSeries(cfg config.Config) error {
 	return nil
 }
 
-// probe runs the plan and judges what it observed.
-func (p *pass) probe(ctx context.Context) probes.Run {
+// begin makes the run and its metrics, and what has to stand somewhere before
+// the first request leaves.
+func (p *pass) begin(ctx context.Context) probes.Run {
 	v, rev := build()
 	run := probes.Run{
 		Version: v, Name: p.cfg.Name, Vantage: p.cfg.Vantage, Seed: p.flags.seed,
-		Started: time.Now(), NotDue: p.plan.NotDue,
+		Started: p.clock(), NotDue: p.plan.NotDue,
 	}
 	run.RunID = runID(run.Started, run.Seed)
 	p.metrics = p.newMetrics(v, rev)
 	p.reserve(ctx, run.Started)
+	p.pushFirst(ctx)
+	return run
+}
+
+// probe runs the plan and judges what it observed.
+func (p *pass) probe(ctx context.Context, run *probes.Run) {
 	live := p.live()
 	var seen []probes.Observation
 	res := runner.Run(ctx, p.plan, runner.Options{
-		Targets: p.cfg.Targets, Seed: p.flags.seed, UserAgent: userAgent(v, p.cfg.Vantage),
+		Targets: p.cfg.Targets, Seed: p.flags.seed, UserAgent: userAgent(run.Version, p.cfg.Vantage),
 		Secrets: p.secrets(), ReadFile: p.sys.readFile, Watch: live.watch, Log: p.log,
 		Daily: p.dailyLeft(run.Started), LeaveAlone: p.doc.LeaveAlone,
 	}, func(o probes.Observation) { seen = append(seen, o) })
 	live.stop()
-	run.Finished, run.CutShort, run.Budget, run.Delays = time.Now(), res.CutShort, res.Budget, res.Delays
-	p.judge(&run, seen)
-	p.count(run)
-	return run
+	run.Finished, run.CutShort, run.Budget, run.Delays = p.clock(), res.CutShort, res.Budget, res.Delays
+	p.judge(run, seen)
 }
 
 func userAgent(version, vantage string) string {
@@ -202,12 +189,4 @@ func (p *pass) newMetrics(version, revision string) *metrics.Metrics {
 // measures reports whether anybody will read the metrics.
 func (p *pass) measures() bool {
 	return p.showMetrics || p.cfg.Metrics.Textfile != "" || p.cfg.Metrics.PushURL != ""
-}
-
-// destinations are where notices of this config can go.
-func destinations(cfg config.Config) []string {
-	if cfg.Slack.Webhook.Zero() {
-		return nil
-	}
-	return []string{slackDestination}
 }

@@ -7,13 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"perch.example/probes"
 )
-
-// flushWithin is how long the sinks may take once a run was cut short: the
-// kubelet's patience after SIGTERM is short.
-const flushWithin = 4 * time.Second
 
 func newRun(sys system) *cobra.Command {
 	var flags runFlags
@@ -43,8 +37,8 @@ wrong, 3 the run was cut short, 4 perch could not do its own part.`,
 	return cmd
 }
 
-// runConfig takes a pass through every stage: plan, probe, judge, alert,
-// record, remember, report.
+// runConfig takes a pass through every stage; finish.go says in which order and
+// why.
 func runConfig(ctx context.Context, p *pass) error {
 	if err := p.open(ctx); err != nil {
 		return err
@@ -55,17 +49,9 @@ func runConfig(ctx context.Context, p *pass) error {
 	}
 	runCtx, cancel := withDeadline(ctx, p.flags.deadline)
 	defer cancel()
-	run := p.probe(runCtx)
-
-	// The sinks get their own time, each a share of it: a run that was cut short
-	// is still told, and one that hangs does not take the others' time.
-	each := flushTime(run) / 2
-	for _, sink := range []func(context.Context, *probes.Run){p.alert, p.record} {
-		flush, done := context.WithTimeout(context.WithoutCancel(ctx), each)
-		sink(flush, &run)
-		done()
-	}
-	p.remember(context.WithoutCancel(ctx), &run)
+	run := p.begin(runCtx)
+	p.probe(runCtx, &run)
+	p.finish(ctx, &run)
 	if err := p.report(run); err != nil {
 		return own(err)
 	}
@@ -73,13 +59,6 @@ func runConfig(ctx context.Context, p *pass) error {
 		return &exitError{code: code}
 	}
 	return nil
-}
-
-func flushTime(run probes.Run) time.Duration {
-	if run.CutShort != "" {
-		return flushWithin
-	}
-	return time.Minute
 }
 
 // withDeadline ends the context after d, saying so; 0 means never.
