@@ -3,6 +3,7 @@ package config
 import (
 	"crypto/tls"
 	"fmt"
+	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -14,23 +15,42 @@ import (
 
 // build turns decoded settings into the values that perch works with, and checks
 // what only the whole can show. After a mistake its result is not used.
-func (c *checker) build(s settings, joined map[string]any) Config {
+func (c *checker) build(s settings) Config {
 	out := Config{
 		Name:    s.Name,
 		Vantage: s.Vantage,
-		Alerts:  Alerts{Mode: Mode(s.Alerts.Mode), FireAfter: s.Alerts.FireAfter, ResolveAfter: s.Alerts.ResolveAfter},
-		Slack:   Slack{Webhook: probes.Source(s.Slack.Webhook.From), DashboardURL: s.Slack.DashboardURL},
+		Alerts:  alertsOf(s),
+		Slack: Slack{
+			Webhook: probes.Source(s.Slack.Webhook.From), BotToken: probes.Source(s.Slack.BotToken.From),
+			Channel: s.Slack.Channel, DashboardURL: s.Slack.DashboardURL,
+		},
+		Webhook:      Webhook{URL: s.Webhook.URL, From: probes.Source(s.Webhook.From), Headers: fields(s.Webhook.Headers)},
+		Alertmanager: Alertmanager{URL: s.Alertmanager.URL, Headers: fields(s.Alertmanager.Headers)},
 		Metrics: Metrics{
 			PushURL: s.Metrics.Push.URL, PushStateless: s.Metrics.Push.Stateless,
-			Textfile: s.Metrics.Textfile, MaxSeries: s.Metrics.MaxSeries,
+			Textfile: s.Metrics.Textfile, MaxSeries: s.Metrics.MaxSeries, BlackboxNames: s.Metrics.BlackboxNames,
 		},
-		State: State{File: s.State.File},
+		State: State(s.State),
 	}
-	c.sinks(out, joined)
+	c.sinks(out)
 	first := map[string]place{}
 	for _, t := range s.Targets {
 		c.once(first, t.Name, t.Place, "target")
+		c.doubtChannel(out, t)
 		out.Targets = append(out.Targets, c.target(t))
+	}
+	c.slack(out)
+	c.doubtSilences(s.Alerts.Silences, out.Targets)
+	return out
+}
+
+func alertsOf(s settings) Alerts {
+	out := Alerts{
+		Mode: Mode(s.Alerts.Mode), FireAfter: s.Alerts.FireAfter, ResolveAfter: s.Alerts.ResolveAfter,
+		RemindEvery: s.Alerts.RemindEvery, Settle: s.Alerts.Settle,
+	}
+	for _, one := range s.Alerts.Silences {
+		out.Silences = append(out.Silences, Silence{Match: one.Match, From: one.From, Until: one.Until, Reason: one.Reason})
 	}
 	return out
 }
@@ -47,9 +67,12 @@ func (c *checker) once(first map[string]place, name string, at place, what strin
 
 // sinks: what is remembered or compared between runs needs a name that stays,
 // and a counter that grows needs a memory.
-func (c *checker) sinks(out Config, joined map[string]any) {
-	uses := map[string]bool{"metrics.push": out.Metrics.PushURL != "", "metrics.textfile": out.Metrics.Textfile != "", "state.file": out.State.File != ""}
-	for _, key := range []string{"metrics.push", "metrics.textfile", "state.file"} {
+func (c *checker) sinks(out Config) {
+	uses := map[string]bool{
+		"metrics.push": out.Metrics.PushURL != "", "metrics.textfile": out.Metrics.Textfile != "",
+		"state.file": out.State.File != "", "state.configmap": out.State.ConfigMap != "",
+	}
+	for _, key := range slices.Sorted(maps.Keys(uses)) {
 		if !uses[key] {
 			continue
 		}
@@ -61,8 +84,12 @@ func (c *checker) sinks(out Config, joined map[string]any) {
 			c.wrong(at, "needs a vantage", "write vantage: at the top, or set PERCH_VANTAGE; a pod's host name changes with each run")
 		}
 	}
-	if out.Metrics.PushURL != "" && out.State.File == "" && !out.Metrics.PushStateless && !c.somewhere("state.file") && !c.mistaken("metrics.push.stateless") {
-		c.wrong(c.where("metrics.push"), "pushes without state: its counters would never grow", "write state: {file: PATH}, or insist with push: {url: ..., stateless: true}")
+	kept := out.State.Kept() || c.somewhere("state.file") || c.somewhere("state.configmap")
+	if out.Metrics.PushURL != "" && !kept && !out.Metrics.PushStateless && !c.mistaken("metrics.push.stateless") {
+		c.wrong(c.where("metrics.push"), "pushes without state: its counters would never grow", "write state: {file: PATH} or {configmap: NAME}, or insist with push: {url: ..., stateless: true}")
+	}
+	if uses["state.file"] && uses["state.configmap"] {
+		c.wrong(c.where("state.configmap"), "stands beside file", "keep one: there is one state")
 	}
 	if out.Metrics.Textfile != "" && !strings.HasSuffix(out.Metrics.Textfile, ".prom") {
 		c.wrong(c.where("metrics.textfile"), "does not end in .prom", "node_exporter reads *.prom only")
@@ -73,7 +100,12 @@ func (c *checker) target(t targetSettings) probes.Target {
 	out := probes.Target{
 		Name: t.Name, Owner: t.Shared.Owner, Severity: t.Shared.Severity, Runbook: t.Shared.Runbook,
 		RateLimit: probes.Rate(t.RateLimit), Share: t.Share, DailyLimit: t.DailyLimit, MaxConnections: t.MaxConnections,
-		Client: c.client(t), Via: probes.Via(t.Via),
+		Channel: t.Channel, Client: c.client(t), Via: probes.Via(t.Via),
+	}
+	for _, a := range t.Accepted {
+		out.Accepted = append(out.Accepted, probes.Accepted{
+			Diagnosis: probes.Diagnosis(a.Diagnosis), IdleFrom: a.Idle.From, IdleTo: a.Idle.To, Until: a.Until, Reason: a.Reason,
+		})
 	}
 	if u, err := url.Parse(t.URL); err == nil && t.URL != "" {
 		out.URL = u
@@ -86,6 +118,7 @@ func (c *checker) target(t targetSettings) probes.Target {
 		c.doubtPlain(spec, t.Place)
 		out.Probes = append(out.Probes, spec)
 	}
+	c.doubtAccepted(t.Accepted, out)
 	return out
 }
 
@@ -135,8 +168,8 @@ func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
 		Timeouts:  probes.Timeouts(s.Timeouts),
 		Redirects: s.FollowRedirects, MaxBody: s.MaxBody, Expect: c.expectations(s.Expect),
 		Retry:  probes.Retry{Attempts: s.Retry.Attempts, Backoff: s.Retry.Backoff},
-		Client: t.Client, Via: t.Via,
-		Notice: probes.NoticeInfo{Owner: s.Owner, Severity: s.Severity, Runbook: s.Runbook},
+		Client: t.Client, Via: t.Via, Accepted: t.Accepted,
+		Notice: probes.NoticeInfo{Owner: s.Owner, Severity: s.Severity, Runbook: s.Runbook, Channel: t.Channel},
 	}
 	if out.TLS.MinVersion == 0 {
 		out.TLS.MinVersion = probes.MinTLS

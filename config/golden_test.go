@@ -8,11 +8,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
-// catalog stands in for the client catalog.
+// catalog stands in for the client catalog, on a day on which nothing that the
+// files hold is over.
 func catalog() Options {
 	return Options{
+		Now:            time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC),
 		ClientKinds:    []string{"apache-httpclient-4.5", "go-net-http", "node-http"},
 		ClientWrappers: []string{"spring-resttemplate"},
 	}

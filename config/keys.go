@@ -16,32 +16,10 @@ func table() value {
 		field{key: "metrics", doc: "Where the numbers go.", value: metrics()},
 		field{key: "state", doc: "What survives between runs.", value: mappingOf(
 			field{key: "file", doc: "Path of the state file.", value: path()},
-			field{key: "configmap", later: later},
+			field{key: "configmap", doc: "Name of a ConfigMap in perch's own namespace, made empty beforehand; in place of file.", value: objectName()},
 		)},
-		field{key: "webhook", later: later},
-		field{key: "alertmanager", later: later},
-	)
-}
-
-func alerts() value {
-	return mappingOf(
-		field{key: "mode", doc: "report: decide and record, send nothing.", value: word("notify", "report"), builtin: "notify"},
-		field{key: "fire_after", doc: "Failed runs, of the last fire_after+1, that open an incident.", value: count(1, 100), builtin: 2},
-		field{key: "resolve_after", doc: "Good runs in a row that end it.", value: count(1, 100), builtin: 2},
-		field{key: "remind_every", later: later},
-		field{key: "settle", later: later},
-		field{key: "silences", later: later},
-	)
-}
-
-func slack() value {
-	return mappingOf(
-		field{key: "webhook", doc: "The incoming webhook's URL, which is a secret.", value: mappingOf(
-			field{key: "from", doc: "Where the secret is read.", value: source(), required: true},
-		).like("{from: {env: NAME}} or {from: {file: PATH}}: the URL is a secret")},
-		field{key: "dashboard_url", doc: "Linked from each notice.", value: webURL(true)},
-		field{key: "bot_token", later: later},
-		field{key: "channel", later: later},
+		field{key: "webhook", doc: "Gets each notice as JSON.", value: webhook()},
+		field{key: "alertmanager", doc: "Gets what is firing, in each run.", value: alertmanager()},
 	)
 }
 
@@ -54,7 +32,7 @@ func metrics() value {
 		field{key: "textfile", doc: "Path of a file for node_exporter's textfile collector; it ends in .prom.", value: path()},
 		field{key: "max_series", doc: "A plan with more time series is refused.", value: count(1, 10_000_000), builtin: 20_000},
 		field{key: "listen", later: later + ": it comes with perch serve"},
-		field{key: "blackbox_names", later: later},
+		field{key: "blackbox_names", doc: "Also probe_success, probe_duration_seconds and probe_http_duration_seconds, for dashboards made for blackbox_exporter.", value: boolean()},
 	)
 }
 
@@ -71,7 +49,7 @@ func target() value {
 		{key: "name", doc: "The target's name, once in a config.", value: name(), required: true},
 		{key: "url", doc: "Where its paths begin: http or https.", value: webURL(false), required: true},
 		{key: "probes", doc: "What is done to it.", value: listOf(probe(), 1, 200), required: true},
-		{key: "accepted", later: later},
+		{key: "accepted", doc: "Findings that are known and lived with: they fire only outside of it.", value: listOf(accepted(), 0, 50)},
 	}
 	fields = append(fields, targetFields()...)
 	return mappingOf(append(fields, sharedFields()...)...).withRules(sharedRules).like("{name: ..., url: https://..., probes: [...]}")
@@ -86,7 +64,7 @@ func targetFields() []field {
 		{key: "max_connections", doc: "Connections open at once, held ones included.", value: count(1, 10_000), builtin: 16},
 		{key: "via", doc: "What ends TCP on the way, where perch cannot see it.", value: word("none", "mesh", "proxy"), builtin: "none"},
 		{key: "client", doc: "The application's HTTP client, as it is configured.", value: client()},
-		{key: "channel", later: later},
+		{key: "channel", doc: "Where notices go with slack.bot_token, in place of slack.channel.", value: channel()},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -34,6 +35,8 @@ type Options struct {
 	// in a file: "state.file", "alerts.fire_after". Targets and defaults are set
 	// in files only.
 	Overrides map[string]string
+	// Now tells what is over from what is to come; zero: that is not looked at.
+	Now time.Time
 	// ClientKinds and ClientWrappers are the catalog's names; empty: any.
 	ClientKinds, ClientWrappers []string
 }
@@ -131,7 +134,7 @@ func Parse(o Options, files ...File) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	out := c.build(s, joined)
+	out := c.build(s)
 	if len(c.mistakes) > 0 {
 		return Config{}, &Errors{ordered(c.mistakes)}
 	}

@@ -50,8 +50,13 @@ func TestContract(t *testing.T) {
 	if c.Name != "shop" || c.Vantage != "prod-tokyo" {
 		t.Errorf("name %q, vantage %q", c.Name, c.Vantage)
 	}
-	equal(t, "alerts", c.Alerts, Alerts{Mode: ModeNotify, FireAfter: 2, ResolveAfter: 2})
-	equal(t, "slack", c.Slack, Slack{Webhook: probes.Source{Env: "SLACK_WEBHOOK_URL"}, DashboardURL: "https://grafana.example/d/perch"})
+	standard := Alerts{Mode: ModeNotify, FireAfter: 2, ResolveAfter: 2, RemindEvery: 24 * time.Hour, Settle: 10 * time.Second}
+	standard.Silences = []Silence{{
+		Match: "stock-api/*", Reason: "partner maintenance",
+		From: time.Date(2026, 12, 31, 15, 0, 0, 0, time.UTC), Until: time.Date(2027, 1, 1, 3, 0, 0, 0, time.UTC),
+	}}
+	equal(t, "alerts", c.Alerts, standard)
+	equal(t, "slack", c.Slack, Slack{BotToken: probes.Source{Env: "SLACK_BOT_TOKEN"}, Channel: "#alerts", DashboardURL: "https://grafana.example/d/perch"})
 	equal(t, "metrics", c.Metrics, Metrics{PushURL: "http://pushgateway:9091", MaxSeries: 20000})
 	equal(t, "state", c.State, State{File: "/var/lib/perch/state"})
 	target := c.Targets[0]
@@ -71,14 +76,18 @@ func TestContract(t *testing.T) {
 	equal(t, "timeouts", calendar.Timeouts, probes.Timeouts{DNS: 2 * time.Second, Connect: 2 * time.Second, TLS: 2 * time.Second, Response: 5 * time.Second})
 	equal(t, "retry", calendar.Retry, probes.Retry{Attempts: 2, Backoff: 200 * time.Millisecond})
 	equal(t, "tls", calendar.TLS, probes.TLS{MinVersion: probes.MinTLS})
-	equal(t, "notice", calendar.Notice, probes.NoticeInfo{Owner: "team-stock", URL: "https://api.partner.example/v1/calendar"})
+	equal(t, "notice", calendar.Notice, probes.NoticeInfo{Owner: "team-stock", Channel: "#stock", URL: "https://api.partner.example/v1/calendar"})
+	equal(t, "accepted", idle.Accepted, []probes.Accepted{{
+		Diagnosis: probes.DiagnosisEarlyClose, IdleFrom: 55 * time.Second, IdleTo: 65 * time.Second,
+		Until: time.Date(2027, 4, 1, 0, 0, 0, 0, time.UTC), Reason: "partner will raise it in March",
+	}})
 	if failures := calendar.Expect.Check(expect.Answer{Status: 200, Body: []byte(`{"days":[1]}`), Latency: time.Second}); len(failures) != 2 {
 		t.Errorf("expectations: %+v, want two that fail", failures)
 	}
 	equal(t, "holds", idle.Holds, []time.Duration{30 * time.Second, 59 * time.Second, 61 * time.Second, 120 * time.Second})
 	equal(t, "keep_alive", idle.KeepAlive, time.Minute)
 	equal(t, "client of the probe", idle.Client, target.Client)
-	equal(t, "sources", c.Sources(), []probes.Source{{File: "/etc/perch/secrets/stock-token"}, {Env: "SLACK_WEBHOOK_URL"}})
+	equal(t, "sources", c.Sources(), []probes.Source{{File: "/etc/perch/secrets/stock-token"}, {Env: "SLACK_BOT_TOKEN"}})
 }
 
 // TestBuiltins holds what contract.md says holds when nobody says anything.
@@ -86,7 +95,8 @@ func TestBuiltins(t *testing.T) {
 	c := load(t, Options{}, smallest)
 	target := c.Targets[0]
 	equal(t, "limits", fmt.Sprint(target.RateLimit, target.Share, target.DailyLimit, target.MaxConnections, target.Via), "20 0.05 5000 16none")
-	equal(t, "alerts", c.Alerts, Alerts{Mode: ModeNotify, FireAfter: 2, ResolveAfter: 2})
+	standard := Alerts{Mode: ModeNotify, FireAfter: 2, ResolveAfter: 2, RemindEvery: 24 * time.Hour, Settle: 10 * time.Second}
+	equal(t, "alerts", c.Alerts, standard)
 	equal(t, "max_series", c.Metrics.MaxSeries, 20000)
 	spec := target.Probes[0]
 	if spec.Expect == nil || spec.Client != nil || target.Client != nil {
@@ -101,7 +111,10 @@ func TestBuiltins(t *testing.T) {
 		Retry:    probes.Retry{Attempts: 1, Backoff: 200 * time.Millisecond},
 	})
 	partial := load(t, Options{}, smallest+"alerts: {fire_after: 5}\n")
-	equal(t, "alerts given in part", partial.Alerts, Alerts{Mode: ModeNotify, FireAfter: 5, ResolveAfter: 2})
+	standard.FireAfter = 5
+	equal(t, "alerts given in part", partial.Alerts, standard)
+	words := load(t, Options{}, smallest+"alerts: {remind_every: never, settle: none}\n")
+	equal(t, "words", []time.Duration{words.Alerts.RemindEvery, words.Alerts.Settle}, []time.Duration{0, 0})
 }
 
 // TestLevels: the nearest level wins, and nothing of the user's is lost to
@@ -143,7 +156,7 @@ func TestEnvironmentAndFlagsWin(t *testing.T) {
 	env := func(key string) (string, bool) { v, ok := vars[key]; return v, ok }
 	c := load(t, Options{Env: env, Overrides: map[string]string{"vantage": "from-flag", "state.file": "/flag", "alerts.fire_after": "7"}},
 		smallest+"name: from-file\nvantage: from-file\nstate: {file: /file}\nalerts: {mode: report}\n")
-	equal(t, "config", fmt.Sprint(c.Name, c.Vantage, c.State.File, c.Alerts), "from-envfrom-flag/flag{report 7 2}")
+	equal(t, "config", fmt.Sprint(c.Name, c.Vantage, c.State.File, c.Alerts), "from-envfrom-flag/flag{report 7 2 24h0m0s 10s []}")
 
 	vars["PERCH_NAME"] = "From Env"
 	for _, o := range []Options{

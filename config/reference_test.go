@@ -64,18 +64,20 @@ func referenceTables() map[string]string {
 	top := root
 	top.fields = slices.DeleteFunc(slices.Clone(root.fields), func(f field) bool { return f.value.shape == mapping && f.key != "defaults" })
 	return map[string]string{
-		"top":      rows(top, nil, "targets", "defaults"),
-		"target":   rows(one, shared, "client", "probes"),
-		"probe":    rows(probe, shared),
-		"shared":   rows(anywhere, nil),
-		"client":   rows(at(one, "client"), nil),
-		"alerts":   rows(at(root, "alerts"), nil),
-		"slack":    rows(at(root, "slack"), nil),
-		"metrics":  rows(at(root, "metrics"), nil),
-		"state":    rows(at(root, "state"), nil),
-		"kinds":    kindRows(),
-		"wrappers": wrapperRows(),
-		"later":    laterKeys(root),
+		"top":          rows(top, nil, "targets", "defaults"),
+		"target":       rows(one, shared, "client", "probes"),
+		"probe":        rows(probe, shared),
+		"shared":       rows(anywhere, nil),
+		"client":       rows(at(one, "client"), nil),
+		"alerts":       rows(at(root, "alerts"), nil),
+		"slack":        rows(at(root, "slack"), nil),
+		"webhook":      rows(at(root, "webhook"), nil),
+		"alertmanager": rows(at(root, "alertmanager"), nil),
+		"metrics":      rows(at(root, "metrics"), nil),
+		"state":        rows(at(root, "state"), nil),
+		"kinds":        kindRows(),
+		"wrappers":     wrapperRows(),
+		"later":        laterKeys(root),
 	}
 }
 

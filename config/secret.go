@@ -22,17 +22,22 @@ func (c Config) Sources() []probes.Source {
 			out = append(out, s)
 		}
 	}
+	addAll := func(fields []probes.Field) {
+		for _, f := range fields {
+			add(f.From)
+		}
+	}
 	for _, t := range c.Targets {
 		for _, p := range t.Probes {
-			for _, f := range p.Headers {
-				add(f.From)
-			}
-			for _, f := range p.Query {
-				add(f.From)
-			}
+			addAll(p.Headers)
+			addAll(p.Query)
 		}
 	}
 	add(c.Slack.Webhook)
+	add(c.Slack.BotToken)
+	add(c.Webhook.From)
+	addAll(c.Webhook.Headers)
+	addAll(c.Alertmanager.Headers)
 	return out
 }
 

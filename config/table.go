@@ -22,13 +22,14 @@ type value struct {
 	want string // what would be right: `a duration such as 30s`; a mapping's may be empty
 
 	// A scalar.
-	tags   []string                          // the YAML tags that it may carry
-	units  func(number string) []string      // a bare number with its unit, as it was probably meant; nil: needs none
-	words  []string                          // words beside (or instead of) the other form
-	parse  func(text string) (any, *trouble) // its value
-	schema map[string]any                    // its JSON Schema
-	hidden bool                              // its text is never shown in a message
-	after  func(*checker, place, any)        // a look at a good value
+	tags    []string                          // the YAML tags that it may carry
+	units   func(number string) []string      // a bare number with its unit, as it was probably meant; nil: needs none
+	words   []string                          // words beside (or instead of) the other form
+	parse   func(text string) (any, *trouble) // its value
+	schema  map[string]any                    // its JSON Schema
+	hidden  bool                              // its text is never shown in a message
+	without string                            // what to do when it has no value; empty: nothing of its own
+	after   func(*checker, place, any)        // a look at a good value
 
 	// A mapping.
 	fields []field

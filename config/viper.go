@@ -21,27 +21,61 @@ type settings struct {
 	Vantage string           `mapstructure:"vantage"`
 	Targets []targetSettings `mapstructure:"targets"`
 	Alerts  struct {
-		Mode         string `mapstructure:"mode"`
-		FireAfter    int    `mapstructure:"fire_after"`
-		ResolveAfter int    `mapstructure:"resolve_after"`
+		Mode         string            `mapstructure:"mode"`
+		FireAfter    int               `mapstructure:"fire_after"`
+		ResolveAfter int               `mapstructure:"resolve_after"`
+		RemindEvery  time.Duration     `mapstructure:"remind_every"`
+		Settle       time.Duration     `mapstructure:"settle"`
+		Silences     []silenceSettings `mapstructure:"silences"`
 	} `mapstructure:"alerts"`
 	Slack struct {
-		Webhook struct {
-			From sourceSettings `mapstructure:"from"`
-		} `mapstructure:"webhook"`
-		DashboardURL string `mapstructure:"dashboard_url"`
+		Webhook      secretSettings `mapstructure:"webhook"`
+		BotToken     secretSettings `mapstructure:"bot_token"`
+		Channel      string         `mapstructure:"channel"`
+		DashboardURL string         `mapstructure:"dashboard_url"`
 	} `mapstructure:"slack"`
+	Webhook struct {
+		URL     string          `mapstructure:"url"`
+		From    sourceSettings  `mapstructure:"from"`
+		Headers []fieldSettings `mapstructure:"headers"`
+	} `mapstructure:"webhook"`
+	Alertmanager struct {
+		URL     string          `mapstructure:"url"`
+		Headers []fieldSettings `mapstructure:"headers"`
+	} `mapstructure:"alertmanager"`
 	Metrics struct {
 		Push struct {
 			URL       string `mapstructure:"url"`
 			Stateless bool   `mapstructure:"stateless"`
 		} `mapstructure:"push"`
-		Textfile  string `mapstructure:"textfile"`
-		MaxSeries int    `mapstructure:"max_series"`
+		Textfile      string `mapstructure:"textfile"`
+		MaxSeries     int    `mapstructure:"max_series"`
+		BlackboxNames bool   `mapstructure:"blackbox_names"`
 	} `mapstructure:"metrics"`
 	State struct {
-		File string `mapstructure:"file"`
+		File      string `mapstructure:"file"`
+		ConfigMap string `mapstructure:"configmap"`
 	} `mapstructure:"state"`
+}
+
+type silenceSettings struct {
+	Place  place     `mapstructure:"@place"`
+	Match  string    `mapstructure:"match"`
+	From   time.Time `mapstructure:"from"`
+	Until  time.Time `mapstructure:"until"`
+	Reason string    `mapstructure:"reason"`
+}
+
+type acceptedSettings struct {
+	Place     place     `mapstructure:"@place"`
+	Diagnosis string    `mapstructure:"diagnosis"`
+	Idle      between   `mapstructure:"idle"`
+	Until     time.Time `mapstructure:"until"`
+	Reason    string    `mapstructure:"reason"`
+}
+
+type secretSettings struct {
+	From sourceSettings `mapstructure:"from"`
 }
 
 type sourceSettings struct {
@@ -50,17 +84,19 @@ type sourceSettings struct {
 }
 
 type targetSettings struct {
-	Place          place           `mapstructure:"@place"`
-	Name           string          `mapstructure:"name"`
-	URL            string          `mapstructure:"url"`
-	RateLimit      float64         `mapstructure:"rate_limit"`
-	Share          float64         `mapstructure:"share"`
-	DailyLimit     int             `mapstructure:"daily_limit"`
-	MaxConnections int             `mapstructure:"max_connections"`
-	Via            string          `mapstructure:"via"`
-	Client         *clientSettings `mapstructure:"client"`
-	Probes         []probeSettings `mapstructure:"probes"`
-	Shared         sharedSettings  `mapstructure:",squash"`
+	Place          place              `mapstructure:"@place"`
+	Name           string             `mapstructure:"name"`
+	URL            string             `mapstructure:"url"`
+	RateLimit      float64            `mapstructure:"rate_limit"`
+	Share          float64            `mapstructure:"share"`
+	DailyLimit     int                `mapstructure:"daily_limit"`
+	MaxConnections int                `mapstructure:"max_connections"`
+	Via            string             `mapstructure:"via"`
+	Channel        string             `mapstructure:"channel"`
+	Client         *clientSettings    `mapstructure:"client"`
+	Accepted       []acceptedSettings `mapstructure:"accepted"`
+	Probes         []probeSettings    `mapstructure:"probes"`
+	Shared         sharedSettings     `mapstructure:",squash"`
 }
 
 type clientSettings struct {

@@ -100,7 +100,7 @@ func (c *checker) walk(n *yaml.Node, v *value, at place) (out any, ok bool) {
 		return nil, false
 	}
 	if n.ShortTag() == tagNull && n.Kind == yaml.ScalarNode {
-		c.wrong(at, "has no value", "give it one, or leave the key out")
+		c.wrong(at, "has no value", cmp.Or(v.without, "give it one, or leave the key out"))
 		return nil, false
 	}
 	switch v.shape {
@@ -295,7 +295,7 @@ func kindOf(n *yaml.Node) string {
 		return "text"
 	case tagNull:
 		return "nothing"
-	case "!!timestamp":
+	case tagTime:
 		return "a date"
 	}
 	return "something else"

@@ -15,12 +15,14 @@ type Target struct {
 	Owner          string
 	Severity       string // page, ticket, info; empty: not said
 	Runbook        string
+	Channel        string  // of Slack, with a bot token; empty: the default one
 	RateLimit      Rate    // what the API allows the whole service
 	Share          float64 // of RateLimit that perch may use, 0 < Share <= 1
 	DailyLimit     int
 	MaxConnections int
 	Client         *Client // nil: not declared
 	Via            Via
+	Accepted       []Accepted // what is known and lived with
 	Probes         []Spec
 }
 

@@ -1,5 +1,7 @@
 package probes
 
+import "slices"
+
 // Verdict is the judgement on one outcome or on a run. The zero value is not a
 // verdict and never counts as a pass.
 type Verdict string
@@ -52,6 +54,31 @@ func Diagnoses() []Diagnosis {
 		DiagnosisMassClose,
 	}
 }
+
+// CanFail reports whether an outcome with this diagnosis can be a fail: the
+// others are never more than degraded, and never fire.
+func (d Diagnosis) CanFail() bool {
+	switch d {
+	case "", DiagnosisOwnPod, DiagnosisUnstable, DiagnosisNoKeepAlive, DiagnosisMassClose:
+		return false
+	default:
+		return slices.Contains(Diagnoses(), d)
+	}
+}
+
+// OnlyIdle reports whether only a rung of kind idle can fail with it.
+func (d Diagnosis) OnlyIdle() bool {
+	switch d {
+	case DiagnosisUndeclaredClose, DiagnosisEarlyClose, DiagnosisStaleConnection, DiagnosisStalled, DiagnosisSilentDrop:
+		return true
+	default:
+		return false
+	}
+}
+
+// AtIdleAge reports whether it can be the finding of a held connection, which
+// has an idle age.
+func (d Diagnosis) AtIdleAge() bool { return d.OnlyIdle() || d == DiagnosisProxyStale }
 
 // Family groups diagnoses that are one incident for the people on call.
 type Family string

@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"time"
 
 	"perch.example/config"
 	"perch.example/diagnose/clients"
@@ -20,5 +21,5 @@ func loadConfig(sys system, path string, log *slog.Logger) (config.Config, error
 }
 
 func configOptions(sys system) config.Options {
-	return config.Options{Env: sys.env, ClientKinds: clients.Kinds(), ClientWrappers: clients.Wrappers()}
+	return config.Options{Env: sys.env, Now: time.Now(), ClientKinds: clients.Kinds(), ClientWrappers: clients.Wrappers()}
 }
