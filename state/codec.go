@@ -12,9 +12,11 @@ import (
 )
 
 const (
-	// version is written, and the only one that is read so far. A field that an
+	// version is written; it and the ones before it are read. A field that an
 	// older perch may drop without harm needs no new version; anything else does.
-	version = 1
+	// Version 2 added brackets, last verdicts and sections that hold incidents
+	// and notices: a perch of version 1 would not deliver those.
+	version = 2
 	// maxPlain bounds the document as JSON, when written and when read: a year of
 	// 2,000 probes stays far below, and a hostile file cannot fill the memory.
 	maxPlain = 8 << 20
@@ -31,39 +33,45 @@ func (e newerError) Error() string {
 	return fmt.Sprintf("it has version %d, and this perch reads up to %d", e.version, version)
 }
 
-// encode packs a document: gzip around JSON.
-func encode(d Document) ([]byte, error) {
+// encode packs a document, gzip around JSON, and returns the JSON's size too.
+// One beyond the bound gives a *TooLargeError.
+func encode(d Document) (packed []byte, size int, err error) {
 	d.Version = version
 	plain, err := json.Marshal(d)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if len(plain) > maxPlain {
-		return nil, fmt.Errorf("%d bytes are more than the %d allowed; the largest part is %s", len(plain), maxPlain, largest(d))
+		return nil, 0, &TooLargeError{Size: len(plain), Limit: maxPlain, Largest: largest(d)}
 	}
-	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
 	if _, err := zip.Write(plain); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := zip.Close(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return packed.Bytes(), nil
+	return out.Bytes(), len(plain), nil
 }
 
 // largest names the part of a document that takes the most room.
 func largest(d Document) string {
-	name, size := "due times", len(d.Due)*64
-	for id, closes := range d.EarlyCloses {
-		if n := len(closes) * 32; n > size {
-			name, size = fmt.Sprintf("the early closes of %q", id), n
+	name, size := "", -1
+	weigh := func(part string, content any) {
+		if text, err := json.Marshal(content); err == nil && len(text) > size {
+			name, size = part, len(text)
 		}
 	}
+	weigh("due times", d.Due)
+	weigh("daily counts", d.Daily)
+	weigh("early closes", d.EarlyCloses)
+	weigh("what was sent last", d.Sent)
+	weigh("targets left alone", d.LeaveAlone)
+	weigh("brackets of idle timeouts", d.Brackets)
+	weigh("last verdicts", d.Verdicts)
 	for section, content := range d.Sections {
-		if len(content) > size {
-			name, size = fmt.Sprintf("section %q", section), len(content)
-		}
+		weigh(fmt.Sprintf("section %q", section), content)
 	}
 	return name
 }
@@ -100,6 +108,7 @@ func decode(r io.Reader) (Document, error) {
 	if err := json.Unmarshal(plain, &d); err != nil {
 		return Document{}, fmt.Errorf("decoding: %w", err)
 	}
+	d.Version = version // an older one has the same fields, fewer of them
 	return d, d.check()
 }
 

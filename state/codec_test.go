@@ -40,7 +40,7 @@ func pack(t testing.TB, plain string) []byte {
 
 func TestRoundTrip(t *testing.T) {
 	for name, d := range map[string]Document{"empty": {Version: version}, "full": sample()} {
-		packed, err := encode(d)
+		packed, _, err := encode(d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"version":1,"due":{"stock-api/calendar":"2026-03-01T10:00:00.123456789Z"},` +
+	want := `{"version":2,"due":{"stock-api/calendar":"2026-03-01T10:00:00.123456789Z"},` +
 		`"daily":{"stock-api":{"day":"2026-03-01","requests":42}},` +
 		`"early_closes":{"stock-api/calendar-idle":{"59000000000":1001000000}},` +
 		`"sections":{"alert":{"incidents":[]}}}`
@@ -114,10 +114,10 @@ func flip(content []byte) []byte {
 
 func TestDecodeKnowsANewerVersion(t *testing.T) {
 	// Later formats may change every other field.
-	_, err := decode(bytes.NewReader(pack(t, `{"version":2,"due":["another","shape"]}`)))
+	_, err := decode(bytes.NewReader(pack(t, `{"version":3,"due":["another","shape"]}`)))
 	var newer newerError
-	if !errors.As(err, &newer) || newer.version != 2 {
-		t.Errorf("decoding version 2: %v, want a newerError", err)
+	if !errors.As(err, &newer) || newer.version != 3 {
+		t.Errorf("decoding version 3: %v, want a newerError", err)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestEncodeRefusesTooMuch(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.SetSection("alert", content)
-	if _, err := encode(d); err == nil || !strings.Contains(err.Error(), `section "alert"`) {
+	if _, _, err := encode(d); err == nil || !strings.Contains(err.Error(), `section "alert"`) {
 		t.Errorf("encoding too much: %v, want an error that names the section", err)
 	}
 }
@@ -147,14 +147,14 @@ func TestNoiseFits(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	full, err := encode(sample())
+	full, _, err := encode(sample())
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(full)
 	f.Add(full[:len(full)/2])
 	f.Add(flip(full))
-	f.Add(pack(f, `{"version":2}`))
+	f.Add(pack(f, `{"version":3}`))
 	f.Add(pack(f, `{"version":1,"sections":{"alert":null}}`))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, content []byte) {
@@ -169,7 +169,7 @@ func FuzzDecode(f *testing.F) {
 			d.MarkRun("a/b", now)
 			d.AddRequests("a", now, 1)
 			d.Prune([]string{"a/b"}, now)
-			packed, err := encode(d)
+			packed, _, err := encode(d)
 			if err != nil {
 				t.Fatalf("what was read cannot be written: %v", err)
 			}

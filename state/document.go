@@ -1,6 +1,7 @@
 // Package state keeps what must survive between runs: due times, daily request
-// counts, the early closes of the last run, and the memory of others, which it
-// holds as bytes without looking inside.
+// counts, what was measured of idle timeouts, last verdicts, and the memory of
+// others, which it holds as bytes without looking inside. One document is kept
+// in a file or in a ConfigMap.
 package state
 
 import (
@@ -29,6 +30,10 @@ type Document struct {
 	Sent map[string]Sent `json:"sent,omitempty"`
 	// LeaveAlone holds, per target, until when it asked to be left alone.
 	LeaveAlone map[string]time.Time `json:"leave_alone,omitempty"`
+	// Brackets holds, per "target/probe", what is known of its idle timeout.
+	Brackets map[string]Bracket `json:"brackets,omitempty"`
+	// Verdicts holds, per "target/probe", what its last whole run came to.
+	Verdicts map[string]LastVerdict `json:"verdicts,omitempty"`
 	// Sections belong to whoever wrote them ("alert"); here they are only bytes.
 	Sections map[string]json.RawMessage `json:"sections,omitempty"`
 }
@@ -117,6 +122,15 @@ func (d *Document) SetSection(name string, content json.RawMessage) {
 	d.Sections[name] = slices.Clone(content)
 }
 
+// clone returns a copy that shares nothing that the setters change.
+func (d Document) clone() Document {
+	d.Due, d.Daily, d.EarlyCloses = maps.Clone(d.Due), maps.Clone(d.Daily), maps.Clone(d.EarlyCloses)
+	d.Sent, d.LeaveAlone = maps.Clone(d.Sent), maps.Clone(d.LeaveAlone)
+	d.Brackets, d.Verdicts = maps.Clone(d.Brackets), maps.Clone(d.Verdicts)
+	d.Sections = maps.Clone(d.Sections)
+	return d
+}
+
 // Prune forgets probes that are no longer configured and daily counts that say
 // nothing about today. known are the "target/probe" of the whole config, not
 // only of what ran. A removed target's count of today stays: a config that
@@ -129,6 +143,7 @@ func (d *Document) Prune(known []string, now time.Time) {
 	maps.DeleteFunc(d.Due, func(id string, _ time.Time) bool { return !keep[id] })
 	maps.DeleteFunc(d.EarlyCloses, func(id string, _ map[time.Duration]time.Duration) bool { return !keep[id] })
 
+	d.pruneVerdicts(keep)
 	d.pruneBudget(now)
 
 	// A run over midnight has counted tomorrow's already; what lies further ahead

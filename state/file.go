@@ -1,94 +1,71 @@
 package state
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
-	"time"
 )
 
-// File keeps one Document in a file that this process alone may use. It is
-// not for use by several goroutines at once.
+// File keeps one Document in a file. One run at a time holds it, for as long
+// as the run lasts; an edit (EditFile) may come in between. It is not for use
+// by several goroutines at once.
 type File struct {
-	path   string
-	lock   *lock
-	loaded bool // what stands in the file is known, or was kept aside
+	path    string
+	options Options
+	lock    *lock
+	loaded  bool     // what stands in the file is known, or was kept aside
+	base    Document // what the caller's document was made from
+	warning string
 }
 
-// AsideError says that the file could not be used, was kept under a new name,
-// and that the run goes on with an empty document.
-type AsideError struct {
-	Path  string // the file that was expected
-	Aside string // where its content is now
-	Newer bool   // a later version of perch wrote it; else it is corrupt
-	Err   error  // what is wrong with it
-}
-
-func (e *AsideError) Error() string {
-	return fmt.Sprintf("reading state %q: %v; it is kept as %q, and this run starts with nothing remembered: "+
-		"no open incidents, no due times, no requests counted today", e.Path, e.Err, e.Aside)
-}
-
-func (e *AsideError) Unwrap() error { return e.Err }
-
-// LockedError says that another perch uses the state.
-type LockedError struct {
-	Path   string // the state's file
-	Lock   string // the lock's file
-	Holder string // "pid 12 on host a, since 2026-01-02T03:04:05Z"; empty: not known
-	Hint   string // what to do beyond waiting; empty: nothing
-}
-
-func (e *LockedError) Error() string {
-	holder := e.Holder
-	if holder == "" {
-		holder = "its process is not known"
-	}
-	text := fmt.Sprintf("locking state %q: another perch uses it (%s)", e.Path, holder)
-	if e.Hint != "" {
-		text += "; " + e.Hint
-	}
-	return text
-}
-
-// OpenFile takes the lock of the state in path, beside which it needs room for
-// three more files: path.lock, path.tmp and, when the state cannot be read, a
-// copy that is kept. The folder must exist. A second perch gets a *LockedError,
-// a file of somebody else's a *ForeignError. A symbolic link is followed once, here.
-func OpenFile(path string) (*File, error) {
-	path, err := followed(path)
+// OpenFile takes the run's lock of the state in path, beside which it needs
+// room for four more files: path.lock, path.write, path.tmp and, when the state
+// cannot be read, a copy that is kept. The folder must exist. A second perch
+// gets a *LockedError, a file of somebody else's a *ForeignError. A symbolic
+// link is followed once, here.
+func OpenFile(path string, o Options) (*File, error) {
+	path, err := place(path)
 	if err != nil {
 		return nil, err
+	}
+	held, err := takeLock(path, path+".lock")
+	if err != nil {
+		return nil, mayNotWrite(path, err)
+	}
+	return &File{path: path, options: o, lock: held}, nil
+}
+
+// place checks that a state can be kept in path, and returns where that leads.
+func place(path string) (string, error) {
+	path, err := followed(path)
+	if err != nil {
+		return "", err
 	}
 	folder := filepath.Dir(path)
 	info, err := os.Stat(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("opening state %q: the folder %q does not exist: create it (mkdir -p), or mount a volume that outlives the run there", path, folder)
+		return "", fmt.Errorf("opening state %q: the folder %q does not exist: create it (mkdir -p), or mount a volume that outlives the run there", path, folder)
 	case err != nil:
-		return nil, fmt.Errorf("opening state %q: %w", path, err)
+		return "", fmt.Errorf("opening state %q: %w", path, err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("opening state %q: %q is not a folder", path, folder)
+		return "", fmt.Errorf("opening state %q: %q is not a folder", path, folder)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("opening state %q: it is not a regular file; give the path of a file", path)
+		return "", fmt.Errorf("opening state %q: it is not a regular file; give the path of a file", path)
 	}
-	if err := refuseForeign(path); err != nil {
-		return nil, err
+	return path, refuseForeign(path)
+}
+
+// mayNotWrite says what to do about a folder that is another user's.
+func mayNotWrite(path string, err error) error {
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
 	}
-	held, err := takeLock(path)
-	if errors.Is(err, fs.ErrPermission) {
-		return nil, fmt.Errorf("opening state %q: the user that perch runs as (uid %d) may not write in %q; in Kubernetes set fsGroup: %w", path, os.Getuid(), folder, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &File{path: path, lock: held}, nil
+	return fmt.Errorf("opening state %q: the user that perch runs as (uid %d) may not write in %q; in Kubernetes set fsGroup: %w", path, os.Getuid(), filepath.Dir(path), err)
 }
 
 // followed returns what a symbolic link leads to: a rename in its place would
@@ -111,113 +88,91 @@ func followed(path string) (string, error) {
 // together with an empty document that can be used. One that is not perch's
 // gives a *ForeignError and stays. After any error but the first
 // nothing is known of the file, and Save refuses to replace it.
-func (f *File) Load(context.Context) (Document, error) {
-	content, err := os.Open(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		f.loaded = true
-		return Document{Version: version}, nil
-	}
+func (f *File) Load(ctx context.Context) (Document, error) {
+	f.loaded = false
+	writing, err := takeWriteLock(ctx, f.path)
 	if err != nil {
-		return Document{}, fmt.Errorf("reading state %q: %w", f.path, err)
-	}
-	defer content.Close()
-	if err := refuseForeign(f.path); err != nil {
 		return Document{}, err
 	}
-
-	d, err := decode(content)
-	var ioErr *fs.PathError
-	if errors.As(err, &ioErr) {
-		// The disk failed, not the content: it may be whole.
-		return Document{}, fmt.Errorf("reading state %q: %w", f.path, err)
+	d, _, err := readStanding(f.path)
+	var unusable *contentError
+	if errors.As(err, &unusable) {
+		err = keepAside(f.path, unusable.err)
 	}
-	if err != nil {
-		return f.keepAside(err)
+	err = errors.Join(err, writing.release())
+	var aside *AsideError
+	if err != nil && !errors.As(err, &aside) {
+		return Document{}, err
 	}
-	f.loaded = true
-	return d, nil
+	f.loaded, f.base = true, d.clone()
+	return d, err
 }
 
-// keepAside moves the file to a name that nothing has, and never over another.
-func (f *File) keepAside(reason error) (Document, error) {
-	var newer newerError
-	kind := "corrupt"
-	if errors.As(reason, &newer) {
-		kind = "newer"
-	}
-	stamp := time.Now().UTC().Format("20060102T150405Z")
-	aside := fmt.Sprintf("%s.%s-%s", f.path, kind, stamp)
-	for n := 2; ; n++ {
-		_, err := os.Lstat(aside)
-		if errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		if err != nil {
-			return Document{}, fmt.Errorf("keeping state %q aside: %w", f.path, err)
-		}
-		aside = fmt.Sprintf("%s.%s-%s-%d", f.path, kind, stamp, n)
-	}
-	if err := os.Rename(f.path, aside); err != nil {
-		return Document{}, fmt.Errorf("keeping state %q aside (%w): %w", f.path, reason, err)
-	}
-	f.loaded = true
-	return Document{Version: version}, &AsideError{Path: f.path, Aside: aside, Newer: kind == "newer", Err: reason}
+// Reserve writes the document as it has to stand while the run is under way:
+// Document.Reserved says how. Save takes it back.
+func (f *File) Reserve(ctx context.Context, r Reservation) error {
+	return f.Save(ctx, f.base.Reserved(r.Most, r.Now, r.Last))
 }
 
 // Save replaces the document at once and for good: whoever reads the file,
 // after a kill or a power cut at any moment, finds the old document or the new
-// one, whole. It refuses a document beyond the bound (8 MiB of JSON) and a file
-// whose content Load has not dealt with; the old file then stays.
-func (f *File) Save(_ context.Context, d Document) error {
+// one, whole. What an edit changed meanwhile is kept. It refuses a document
+// beyond the bound (8 MiB of JSON; *TooLargeError) and a file whose content
+// Load has not dealt with; the old file then stays. When the file was damaged
+// meanwhile, the document is saved, and an *AsideError says so.
+func (f *File) Save(ctx context.Context, d Document) (err error) {
 	if f.lock == nil {
 		return fmt.Errorf("saving state %q: it is closed", f.path)
 	}
 	if !f.loaded {
 		return fmt.Errorf("saving state %q: what stands there was not loaded, so it is not replaced", f.path)
 	}
-	packed, err := encode(d)
+	writing, err := takeWriteLock(ctx, f.path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, writing.release()) }()
+	standing, there, err := readStanding(f.path)
+	var unusable *contentError
+	var aside error
+	switch {
+	case errors.As(err, &unusable):
+		aside = keepAside(f.path, unusable.err)
+		var kept *AsideError
+		if !errors.As(aside, &kept) {
+			return aside
+		}
+	case err != nil:
+		return err
+	}
+	if !there {
+		standing = f.base // nobody changed it: whoever takes the file away in the middle of a run gets the run's
+	}
+	merged, err := merge(f.base, d, standing, f.options)
 	if err != nil {
 		return fmt.Errorf("saving state %q: %w", f.path, err)
 	}
-	temporary := f.path + ".tmp" // one name: the lock is ours, and a kill leaves at most one behind
-	if err := writeSynced(temporary, packed); err != nil {
-		// On a full disk the half that was written would only be in the way.
-		return errors.Join(fmt.Errorf("saving state %q: %w", f.path, err), os.Remove(temporary))
+	if err := f.replace(merged); err != nil {
+		return errors.Join(err, aside)
 	}
-	if err := os.Rename(temporary, f.path); err != nil {
-		return fmt.Errorf("saving state %q: %w", f.path, err)
+	f.base = d.clone()
+	return aside
+}
+
+func (f *File) replace(d Document) error {
+	size, err := writeDocument(f.path, d)
+	if err != nil {
+		return err
 	}
-	if err := syncFolder(filepath.Dir(f.path)); err != nil {
-		return fmt.Errorf("saving state %q: %w", f.path, err)
+	f.warning = ""
+	if size > maxPlain/2 {
+		f.warning = fmt.Sprintf("state %q: %d bytes, and more than %d are refused; the largest part is %s", f.path, size, maxPlain, largest(d))
 	}
 	return nil
 }
 
-// writeSynced writes a file and waits until it is on the disk.
-func writeSynced(path string, content []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = bytes.NewReader(content).WriteTo(file)
-	if err == nil {
-		err = file.Sync()
-	}
-	return errors.Join(err, file.Close())
-}
-
-// syncFolder makes a rename last. Windows cannot sync a folder and orders its
-// own metadata.
-func syncFolder(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
-}
+// Warning says, after a Save, what will need care soon; empty: nothing.
+func (f *File) Warning() string { return f.warning }
 
 // Close gives the lock back. The document stays.
 func (f *File) Close(context.Context) error {

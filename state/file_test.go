@@ -15,7 +15,7 @@ import (
 
 func open(t *testing.T, path string) *File {
 	t.Helper()
-	s, err := OpenFile(path)
+	s, err := OpenFile(path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s, err := OpenFile(tt.path)
+			s, err := OpenFile(tt.path, Options{})
 			if err == nil {
 				t.Fatal("opened", s.Close(context.Background()))
 			}
@@ -90,7 +90,7 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 func TestASecondPerchIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	first := open(t, path)
-	_, err := OpenFile(path)
+	_, err := OpenFile(path, Options{})
 	var locked *LockedError
 	if !errors.As(err, &locked) {
 		t.Fatalf("opening a second time: %v, want a LockedError", err)
@@ -108,11 +108,11 @@ func TestASecondPerchIsRefused(t *testing.T) {
 // can run.
 func TestLockByExistence(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
-	held, err := lockByExistence(path)
+	held, err := lockByExistence(path, path+".lock")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = lockByExistence(path)
+	_, err = lockByExistence(path, path+".lock")
 	var locked *LockedError
 	if !errors.As(err, &locked) {
 		t.Fatalf("locking a second time: %v, want a LockedError", err)
@@ -123,7 +123,7 @@ func TestLockByExistence(t *testing.T) {
 	if err := held.release(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := lockByExistence(path)
+	again, err := lockByExistence(path, path+".lock")
 	if err != nil {
 		t.Fatalf("locking what was released: %v", err)
 	}

@@ -40,12 +40,12 @@ func TestSomebodyElsesFileStays(t *testing.T) {
 			if err := later.Close(context.Background()); err != nil {
 				t.Fatal(err)
 			}
-			for _, file := range []string{path + ".lock", path + ".tmp"} {
+			for _, file := range []string{path + ".lock", path + ".write", path + ".tmp"} {
 				if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 					t.Fatal(err)
 				}
 			}
-			_, err = OpenFile(path)
+			_, err = OpenFile(path, Options{})
 			check("opening", err)
 			if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
 				t.Errorf("beside it lies something new: %v (%v)", left, err)

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 
 // saveForEver says the number of each document before it saves it and after.
 func saveForEver(path string) error {
-	s, err := OpenFile(path)
+	s, err := OpenFile(path, Options{})
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func TestKilledWriters(t *testing.T) {
 	replaced := 0
 	for round := range 50 {
 		saved, saving := runAndKill(t, path, time.Duration(random.IntN(20_000))*time.Microsecond)
-		s, err := OpenFile(path)
+		s, err := OpenFile(path, Options{})
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}

@@ -13,7 +13,7 @@ func TestStateBehindALink(t *testing.T) {
 	real, link := filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "state")
 	save := func(path string) {
 		t.Helper()
-		s, err := OpenFile(path)
+		s, err := OpenFile(path, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestStateBehindALink(t *testing.T) {
 		if err := s.Save(context.Background(), d); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenFile(real); err == nil {
+		if _, err := OpenFile(real, Options{}); err == nil {
 			t.Errorf("%s and the file it leads to were opened together", path)
 		}
 	}
@@ -38,7 +38,7 @@ func TestStateBehindALink(t *testing.T) {
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link was replaced: %v, %v", info.Mode(), err)
 	}
-	s, err := OpenFile(real)
+	s, err := OpenFile(real, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestStateBehindALinkToNothing(t *testing.T) {
 	if err := os.Symlink(filepath.Join(t.TempDir(), "not there"), link); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenFile(link); err == nil {
+	if _, err := OpenFile(link, Options{}); err == nil {
 		t.Error("a link to nothing was opened: the first save would cut it")
 	}
 }

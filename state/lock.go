@@ -57,8 +57,7 @@ func holder(path string) string {
 // lockByExistence takes a lock where the system has no flock: the file can be
 // created by one process only. Nothing takes it back when that process is
 // killed, so the error says how to go on.
-func lockByExistence(path string) (*lock, error) {
-	name := path + ".lock"
+func lockByExistence(path, name string) (*lock, error) {
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return nil, &LockedError{

@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// takeLock holds path.lock by flock: the kernel gives it back when the process
-// dies, however it dies. The file itself stays: removing it would let a third
-// process lock a new file while a second one waits on the old.
-func takeLock(path string) (*lock, error) {
-	name := path + ".lock"
+// takeLock holds a lock of the state in path by flock on the file name: the
+// kernel gives it back when the process dies, however it dies. The file itself
+// stays: removing it would let a third process lock a new file while a second
+// one waits on the old.
+func takeLock(path, name string) (*lock, error) {
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("locking state %q: %w", path, err)

@@ -2,5 +2,6 @@
 
 package state
 
-// takeLock holds path.lock by its existence: this system has no flock.
-func takeLock(path string) (*lock, error) { return lockByExistence(path) }
+// takeLock holds a lock of the state in path by the existence of the file name:
+// this system has no flock.
+func takeLock(path, name string) (*lock, error) { return lockByExistence(path, name) }

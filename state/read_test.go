@@ -13,10 +13,10 @@ import (
 func TestReadOnlyLooks(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "state")
-	if d, err := Read(path); err != nil || len(d.EarlyCloses) != 0 {
+	if d, err := ReadFile(path); err != nil || len(d.EarlyCloses) != 0 {
 		t.Fatalf("no file: %+v, %v, want an empty document", d, err)
 	}
-	store, err := OpenFile(path)
+	store, err := OpenFile(path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,14 +30,14 @@ func TestReadOnlyLooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := files(t, folder)
-	read, err := Read(path)
+	read, err := ReadFile(path)
 	if err != nil || read.EarlyCloses["api/idle"][time.Minute] != time.Second {
 		t.Errorf("beside a run: %+v, %v, want what it saved", read, err)
 	}
 	if err := os.WriteFile(path, []byte("garbage"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(path); err == nil {
+	if _, err := ReadFile(path); err == nil {
 		t.Error("a corrupt file was read")
 	}
 	if after := files(t, folder); !slices.Equal(before, after) {

@@ -51,7 +51,7 @@ func (p *pass) load(ctx context.Context) error {
 }
 
 func (p *pass) openStore() (keeper, error) {
-	return state.OpenFile(p.cfg.State.File)
+	return state.OpenFile(p.cfg.State.File, state.Options{})
 }
 
 func (p *pass) close(ctx context.Context) {
