@@ -20,7 +20,7 @@ func (m *Metrics) observeHold(o probes.Outcome) {
 	if o.Search {
 		hold = searchHold
 	}
-	m.vectors.holds.WithLabelValues(o.Target, o.Probe, hold, result).Inc()
+	m.vectors.holds.add(1, o.Target, o.Probe, hold, result)
 }
 
 // holdResult says what the reuse showed; without one, what was seen while
@@ -76,7 +76,7 @@ func (m *Metrics) observeClient(outcomes []probes.Outcome) {
 	for _, o := range outcomes {
 		for _, g := range o.RetryGaps {
 			if slices.Contains(gaps, g.Reason) {
-				m.vectors.retryGap.WithLabelValues(target, probe, g.Client, string(g.Reason)).Set(bit(g.Gap))
+				m.vectors.retryGap.set(bit(g.Gap), target, probe, g.Client, string(g.Reason))
 			}
 		}
 		if o.Client != nil {
@@ -94,16 +94,16 @@ func (m *Metrics) observeClient(outcomes []probes.Outcome) {
 func (m *Metrics) setBand(target, probe string, b *probes.Band) {
 	v := m.vectors.dangerBand
 	if b == nil {
-		v.DeleteLabelValues(target, probe, boundFrom)
-		v.DeleteLabelValues(target, probe, boundTo)
+		v.drop(target, probe, boundFrom)
+		v.drop(target, probe, boundTo)
 		return
 	}
-	v.WithLabelValues(target, probe, boundFrom).Set(b.From.Seconds())
+	v.set(b.From.Seconds(), target, probe, boundFrom)
 	if b.Open {
-		v.DeleteLabelValues(target, probe, boundTo)
+		v.drop(target, probe, boundTo)
 		return
 	}
-	v.WithLabelValues(target, probe, boundTo).Set(b.To.Seconds())
+	v.set(b.To.Seconds(), target, probe, boundTo)
 }
 
 // wider returns the band that covers both; nil is none.

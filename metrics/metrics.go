@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
 	"perch.example/probes"
 )
@@ -15,14 +16,19 @@ type Options struct {
 	Revision     string
 	Targets      []probes.Target
 	Destinations []string // where notices go, for example "slack"; empty: nowhere
+	// BlackboxNames adds each probe's last run under the names of
+	// blackbox_exporter: probe_success, probe_duration_seconds and
+	// probe_http_duration_seconds.
+	BlackboxNames bool
 }
 
 // Metrics holds the series of one perch. It may be used by many goroutines.
 type Metrics struct {
 	name, vantage string
-	bare          *prometheus.Registry // without perch and vantage: for a push, whose group carries them
-	labelled      *prometheus.Registry
+	bare          gatherer // without perch and vantage: for a push, whose group carries them
+	labelled      gatherer
 	vectors       vectors
+	blackbox      bool
 	targets       []probes.Target
 	specs         map[string]spec // by "target/probe"
 }
@@ -37,18 +43,13 @@ type spec struct {
 func New(o Options) *Metrics {
 	m := &Metrics{
 		name: o.Name, vantage: o.Vantage,
-		bare: prometheus.NewRegistry(), labelled: prometheus.NewRegistry(),
-		vectors: newVectors(), targets: o.Targets,
+		vectors: newVectors(), blackbox: o.BlackboxNames, targets: o.Targets,
 		specs: map[string]spec{},
 	}
-	// The wrapping registerer adds the labels to each series, and would refuse
-	// one that carries them already. So does a push whose group carries them:
-	// hence two registries over the same series.
-	named := prometheus.WrapRegistererWith(prometheus.Labels{"perch": o.Name, "vantage": o.Vantage}, m.labelled)
-	for _, c := range m.vectors.all() {
-		m.bare.MustRegister(c)
-		named.MustRegister(c)
-	}
+	// A push whose group carries the labels perch and vantage must not carry
+	// them in its series.
+	m.bare.vectors = m.vectors.all()
+	m.labelled = gatherer{m.bare.vectors, []*dto.LabelPair{pair("perch", o.Name), pair("vantage", o.Vantage)}}
 	for _, t := range o.Targets {
 		m.createTarget(t)
 		for _, s := range t.Probes {
@@ -64,9 +65,9 @@ func New(o Options) *Metrics {
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.labelled }
 
 func (m *Metrics) createTarget(t probes.Target) {
-	m.vectors.requests.WithLabelValues(t.Name)
-	m.vectors.budgetWait.WithLabelValues(t.Name)
-	m.vectors.budgetLimit.WithLabelValues(t.Name).Set(t.Budget())
+	m.vectors.requests.exist(t.Name)
+	m.vectors.budgetWait.exist(t.Name)
+	m.vectors.budgetLimit.set(t.Budget(), t.Name)
 }
 
 func (m *Metrics) createProbe(s probes.Spec) {
@@ -74,29 +75,29 @@ func (m *Metrics) createProbe(s probes.Spec) {
 	m.specs[s.ID()] = p
 	v := m.vectors
 	if s.Every > 0 {
-		v.interval.WithLabelValues(s.Target, s.Probe).Set(s.Every.Seconds())
+		v.interval.set(s.Every.Seconds(), s.Target, s.Probe)
 	}
 	if s.Kind == probes.KindIdle && s.KeepAlive > 0 {
-		v.keepAlive.WithLabelValues(s.Target, s.Probe).Set(s.KeepAlive.Seconds())
+		v.keepAlive.set(s.KeepAlive.Seconds(), s.Target, s.Probe)
 	}
 	for _, verdict := range probes.Verdicts() {
-		v.outcomes.WithLabelValues(s.Target, s.Probe, string(verdict))
+		v.outcomes.exist(s.Target, s.Probe, string(verdict))
 	}
 	for _, c := range p.can.connections {
-		v.attemptDuration.WithLabelValues(s.Target, s.Probe, string(c.on))
+		v.attemptDuration.exist(s.Target, s.Probe, string(c.on))
 		for _, r := range c.reasons {
-			v.attempts.WithLabelValues(s.Target, s.Probe, string(c.on), string(r))
+			v.attempts.exist(s.Target, s.Probe, string(c.on), string(r))
 		}
 	}
 	for _, phase := range p.can.phases {
-		v.phaseDuration.WithLabelValues(s.Target, s.Probe, phase)
+		v.phaseDuration.exist(s.Target, s.Probe, phase)
 	}
 	for _, r := range p.can.retries {
-		v.retries.WithLabelValues(s.Target, s.Probe, string(r))
+		v.retries.exist(s.Target, s.Probe, string(r))
 	}
 	for _, hold := range p.can.holds {
 		for _, r := range holdResults() {
-			v.holds.WithLabelValues(s.Target, s.Probe, hold, r)
+			v.holds.exist(s.Target, s.Probe, hold, r)
 		}
 	}
 }
@@ -104,16 +105,16 @@ func (m *Metrics) createProbe(s probes.Spec) {
 func (m *Metrics) createOwn(o Options) {
 	v := m.vectors
 	for _, verdict := range runVerdicts() {
-		v.runs.WithLabelValues(string(verdict))
+		v.runs.exist(string(verdict))
 	}
-	v.schedulingDelay.WithLabelValues()
+	v.schedulingDelay.exist()
 	for _, part := range probes.Parts() {
-		v.problems.WithLabelValues(string(part))
+		v.problems.exist(string(part))
 	}
 	for _, d := range o.Destinations {
 		for _, r := range noticeResults() {
-			v.notices.WithLabelValues(d, r)
+			v.notices.exist(d, r)
 		}
 	}
-	v.buildInfo.WithLabelValues(o.Version, o.GoVersion, o.Revision).Set(1)
+	v.buildInfo.set(1, o.Version, o.GoVersion, o.Revision)
 }

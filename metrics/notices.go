@@ -13,18 +13,18 @@ func (m *Metrics) Notices(destination string, delivered bool) {
 	if delivered {
 		result = noticeDelivered
 	}
-	m.vectors.notices.WithLabelValues(destination, result).Inc()
+	m.vectors.notices.add(1, destination, result)
 }
 
 // Pending says how many notices wait for a destination, and since when the
 // oldest does. With none the oldest is absent.
 func (m *Metrics) Pending(destination string, waiting int, oldest time.Time) {
-	m.vectors.noticesPending.WithLabelValues(destination).Set(float64(waiting))
+	m.vectors.noticesPending.set(float64(waiting), destination)
 	if waiting == 0 || oldest.IsZero() {
-		m.vectors.noticeOldest.DeleteLabelValues(destination)
+		m.vectors.noticeOldest.drop(destination)
 		return
 	}
-	m.vectors.noticeOldest.WithLabelValues(destination).Set(seconds(oldest))
+	m.vectors.noticeOldest.set(seconds(oldest), destination)
 }
 
 // IncidentsKnown says that the memory of incidents was read: none of the
@@ -33,7 +33,7 @@ func (m *Metrics) Pending(destination string, waiting int, oldest time.Time) {
 func (m *Metrics) IncidentsKnown() {
 	for _, t := range m.targets {
 		for _, f := range families(t) {
-			m.vectors.incidentOpen.WithLabelValues(t.Name, string(f)).Set(0)
+			m.vectors.incidentOpen.set(0, t.Name, string(f))
 		}
 	}
 }
@@ -42,7 +42,7 @@ func (m *Metrics) IncidentsKnown() {
 // that is none is ignored.
 func (m *Metrics) SetIncident(target string, family probes.Family, open bool) {
 	if slices.Contains(probes.Families(), family) {
-		m.vectors.incidentOpen.WithLabelValues(target, string(family)).Set(bit(open))
+		m.vectors.incidentOpen.set(bit(open), target, string(family))
 	}
 }
 
@@ -52,5 +52,5 @@ func (m *Metrics) Problem(part probes.Part) {
 	if !slices.Contains(probes.Parts(), part) {
 		part = probes.PartInternal
 	}
-	m.vectors.problems.WithLabelValues(string(part)).Inc()
+	m.vectors.problems.add(1, string(part))
 }

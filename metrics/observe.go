@@ -4,8 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"perch.example/probes"
 )
 
@@ -43,24 +41,25 @@ func (m *Metrics) observeProbe(outcomes []probes.Outcome, finished time.Time) {
 	target, probe := outcomes[0].Target, outcomes[0].Probe
 	tried := false
 	for _, o := range outcomes {
-		m.vectors.outcomes.WithLabelValues(target, probe, string(verdictLabel(o.Verdict))).Inc()
+		m.vectors.outcomes.add(1, target, probe, string(verdictLabel(o.Verdict)))
 		for _, a := range o.Attempts {
 			m.observeAttempt(target, probe, a)
 			tried = true
 		}
 		if result := retryLabel(o.Retry.Result); result != "" {
-			m.vectors.retries.WithLabelValues(target, probe, string(result)).Inc()
+			m.vectors.retries.add(1, target, probe, string(result))
 		}
 		m.observeHold(o)
 	}
 	if tried && !finished.IsZero() {
-		m.vectors.lastRun.WithLabelValues(target, probe).Set(seconds(finished))
+		m.vectors.lastRun.set(seconds(finished), target, probe)
 	}
 	if success, known := succeeded(outcomes); known {
-		m.vectors.success.WithLabelValues(target, probe).Set(bit(success))
+		m.vectors.success.set(bit(success), target, probe)
 	}
 	m.observeFindings(outcomes)
 	m.observeClient(outcomes)
+	m.observeBlackbox(outcomes)
 }
 
 // succeeded says whether the application is served. Not known: nothing was
@@ -80,19 +79,13 @@ func succeeded(outcomes []probes.Outcome) (success, known bool) {
 
 func (m *Metrics) observeAttempt(target, probe string, a probes.Attempt) {
 	on := string(a.Connection)
-	m.vectors.attempts.WithLabelValues(target, probe, on, string(reasonLabel(a.Reason))).Inc()
+	m.vectors.attempts.add(1, target, probe, on, string(reasonLabel(a.Reason)))
 	if a.Status != 0 {
-		m.vectors.attemptDuration.WithLabelValues(target, probe, on).Observe(a.Elapsed.Seconds())
+		m.vectors.attemptDuration.observe(a.Elapsed.Seconds(), target, probe, on)
 	}
-	for _, p := range []struct {
-		name string
-		took time.Duration
-	}{
-		{phaseDNS, a.Phases.DNS}, {phaseConnect, a.Phases.Connect}, {phaseTLS, a.Phases.TLS},
-		{phaseWait, a.Phases.Wait}, {phaseTransfer, a.Phases.Transfer},
-	} {
+	for _, p := range phasesOf(a) {
 		if p.took > 0 {
-			m.vectors.phaseDuration.WithLabelValues(target, probe, p.name).Observe(p.took.Seconds())
+			m.vectors.phaseDuration.observe(p.took.Seconds(), target, probe, p.name)
 		}
 	}
 }
@@ -106,7 +99,7 @@ func (m *Metrics) observeFindings(outcomes []probes.Outcome) {
 	for _, d := range probes.Diagnoses() {
 		found := slices.ContainsFunc(outcomes, func(o probes.Outcome) bool { return o.Diagnosis == d })
 		if found || judged && slices.Contains(can, d) {
-			m.vectors.finding.WithLabelValues(target, probe, string(d)).Set(bit(found))
+			m.vectors.finding.set(bit(found), target, probe, string(d))
 		}
 	}
 }
@@ -126,29 +119,29 @@ func (m *Metrics) observeCertificates(outcomes []probes.Outcome) {
 		}
 	}
 	for target, t := range earliest {
-		m.vectors.certificateExpiry.WithLabelValues(target).Set(seconds(t))
+		m.vectors.certificateExpiry.set(seconds(t), target)
 	}
 }
 
 func (m *Metrics) observeRun(run probes.Run) {
 	v := m.vectors
 	for _, b := range run.Budget {
-		v.requests.WithLabelValues(b.Target).Add(float64(b.Requests))
-		v.budgetWait.WithLabelValues(b.Target).Add(b.Waited.Seconds())
+		v.requests.add(float64(b.Requests), b.Target)
+		v.budgetWait.add(b.Waited.Seconds(), b.Target)
 	}
 	for _, p := range run.Problems {
 		m.Problem(p.Part)
 	}
 	for _, late := range run.Delays {
-		v.schedulingDelay.WithLabelValues().Observe(late.Seconds())
+		v.schedulingDelay.observe(late.Seconds())
 	}
-	v.runs.WithLabelValues(string(run.Verdict())).Inc()
+	v.runs.add(1, string(run.Verdict()))
 	if run.Finished.IsZero() {
 		return
 	}
-	v.runDuration.WithLabelValues().Set(run.Finished.Sub(run.Started).Seconds())
+	v.runDuration.set(run.Finished.Sub(run.Started).Seconds())
 	if run.CutShort == "" {
-		v.runCompleted.WithLabelValues().Set(seconds(run.Finished))
+		v.runCompleted.set(seconds(run.Finished))
 	}
 }
 
@@ -190,10 +183,10 @@ func bit(b bool) float64 {
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1e3 }
 
 // setKnown sets a gauge to d, or takes the series away where d is 0: unknown.
-func setKnown(v *prometheus.GaugeVec, d time.Duration, labels ...string) {
+func setKnown(v *vector, d time.Duration, labels ...string) {
 	if d <= 0 {
-		v.DeleteLabelValues(labels...)
+		v.drop(labels...)
 		return
 	}
-	v.WithLabelValues(labels...).Set(d.Seconds())
+	v.set(d.Seconds(), labels...)
 }

@@ -89,7 +89,7 @@ func TestSeriesIsWhatAConfigCanMake(t *testing.T) {
 	bare.Destinations = nil
 	for name, o := range map[string]Options{"tls": shop(t), "plain": plain, "address": address, "bare": bare, "empty": {Name: "shop", Vantage: "here"}} {
 		t.Run(name, func(t *testing.T) {
-			got, want := count(t, everything(o)), Series(o.Targets, o.Destinations...)
+			got, want := count(t, everything(o)), Series(o)
 			if got != want {
 				t.Errorf("Series says %d, New and Observe made %d", want, got)
 			}
@@ -105,7 +105,7 @@ func TestSeriesIsWhatAConfigCanMake(t *testing.T) {
 func TestTwoHundredTargetsFitTheDefault(t *testing.T) {
 	u := parse(t, "https://api.partner.example/")
 	target := probes.Target{Name: "a", URL: u, Probes: []probes.Spec{{Kind: probes.KindHTTP, URL: u, Every: time.Minute}}}
-	if n := Series(slices.Repeat([]probes.Target{target}, 200), "slack"); n > 20000 {
+	if n := Series(Options{Targets: slices.Repeat([]probes.Target{target}, 200), Destinations: []string{"slack"}}); n > 20000 {
 		t.Errorf("200 targets make %d series, more than the default max_series of 20000", n)
 	}
 }

@@ -2,19 +2,26 @@ package metrics
 
 import "perch.example/probes"
 
-// Series returns how many series a config makes at most: everything that its
+// Series returns how many series New(o) makes at most: everything that its
 // probes can produce, each histogram counted by its classic buckets. cmd
 // refuses a config that makes more than `max_series`.
-func Series(targets []probes.Target, destinations ...string) int {
-	n := ownSeries(len(destinations))
-	for _, t := range targets {
+func Series(o Options) int {
+	n := ownSeries(len(o.Destinations))
+	for _, t := range o.Targets {
 		n += targetSeries(t)
 		for _, s := range t.Probes {
 			n += probeSeries(s)
+			if o.BlackboxNames {
+				n += 2 + len(possibleFor(s).phases) // success, duration
+			}
 		}
 	}
 	return n
 }
+
+// seriesOf returns how many series one classic histogram is: its buckets, the
+// one without end, the sum and the count.
+func seriesOf(buckets []float64) int { return len(buckets) + 3 }
 
 // ownSeries: two gauges of the last run, build_info, and for each destination
 // its results and two gauges.

@@ -1,45 +1,54 @@
 package metrics
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"cmp"
+	"slices"
+)
 
 // vectors are all series of perch. Dashboards hold on to them: a name never
 // changes its type. Those without labels of their own are vectors too, so that
 // they can be absent.
 type vectors struct {
-	success, lastRun, interval     *prometheus.GaugeVec
-	outcomes, attempts             *prometheus.CounterVec
-	attemptDuration, phaseDuration *prometheus.HistogramVec
-	retries                        *prometheus.CounterVec
+	success, lastRun, interval     *vector
+	outcomes, attempts             *vector
+	attemptDuration, phaseDuration *vector
+	retries                        *vector
 
-	holds                                               *prometheus.CounterVec
-	idleTimeout, idleSurvived, idleDied, idleAdvertised *prometheus.GaugeVec
-	keepAlive, dangerBand                               *prometheus.GaugeVec
-	finding, retryGap, incidentOpen                     *prometheus.GaugeVec
+	holds                                               *vector
+	idleTimeout, idleSurvived, idleDied, idleAdvertised *vector
+	keepAlive, dangerBand                               *vector
+	finding, retryGap, incidentOpen                     *vector
 
-	certificateExpiry *prometheus.GaugeVec
-	requests          *prometheus.CounterVec
-	budgetLimit       *prometheus.GaugeVec
-	budgetWait        *prometheus.CounterVec
+	certificateExpiry *vector
+	requests          *vector
+	budgetLimit       *vector
+	budgetWait        *vector
 
-	runs                         *prometheus.CounterVec
-	runDuration, runCompleted    *prometheus.GaugeVec
-	schedulingDelay              *prometheus.HistogramVec
-	notices                      *prometheus.CounterVec
-	noticesPending, noticeOldest *prometheus.GaugeVec
-	problems                     *prometheus.CounterVec
-	buildInfo                    *prometheus.GaugeVec
+	runs                         *vector
+	runDuration, runCompleted    *vector
+	schedulingDelay              *vector
+	notices                      *vector
+	noticesPending, noticeOldest *vector
+	problems                     *vector
+	buildInfo                    *vector
+
+	// Under the names of blackbox_exporter, for its dashboards.
+	blackboxSuccess, blackboxDuration, blackboxPhase *vector
 }
 
-// all returns every vector, for registering.
-func (v vectors) all() []prometheus.Collector {
-	return []prometheus.Collector{
+// all returns every vector, by name.
+func (v vectors) all() []*vector {
+	all := []*vector{
 		v.success, v.lastRun, v.interval, v.outcomes, v.attempts, v.attemptDuration, v.phaseDuration, v.retries,
 		v.holds, v.idleTimeout, v.idleSurvived, v.idleDied, v.idleAdvertised, v.keepAlive, v.dangerBand,
 		v.finding, v.retryGap, v.incidentOpen,
 		v.certificateExpiry, v.requests, v.budgetLimit, v.budgetWait,
 		v.runs, v.runDuration, v.runCompleted, v.schedulingDelay,
 		v.notices, v.noticesPending, v.noticeOldest, v.problems, v.buildInfo,
+		v.blackboxSuccess, v.blackboxDuration, v.blackboxPhase,
 	}
+	slices.SortFunc(all, func(a, b *vector) int { return cmp.Compare(a.name, b.name) })
+	return all
 }
 
 func newVectors() vectors {
@@ -48,13 +57,14 @@ func newVectors() vectors {
 	v.addIdle()
 	v.addTarget()
 	v.addOwn()
+	v.addBlackbox()
 	return v
 }
 
 func (v *vectors) addProbe() {
-	v.success = gauge("perch_probe_success",
+	v.success = lasting("perch_probe_success",
 		"0 if an outcome of the probe's last run is a fail, else 1 if one is a pass or degraded.", "target", "probe")
-	v.lastRun = gauge("perch_probe_last_run_timestamp_seconds",
+	v.lastRun = lasting("perch_probe_last_run_timestamp_seconds",
 		"When the run ended in which the probe last sent a request.", "target", "probe")
 	v.interval = gauge("perch_probe_interval_seconds",
 		"How often the probe is to run.", "target", "probe")
@@ -62,15 +72,16 @@ func (v *vectors) addProbe() {
 		"Outcomes by verdict: one a rung of an idle probe, else one a run.", "target", "probe", "verdict")
 	v.attempts = counter("perch_attempts_total",
 		"Requests by connection and by what the wire showed.", "target", "probe", "connection", "reason")
-	v.attemptDuration = histogram("perch_attempt_duration_seconds",
-		"From the first request byte to the answer's last, answered attempts only.", attemptBuckets(), "target", "probe", "connection")
-	v.phaseDuration = histogram("perch_phase_duration_seconds",
-		"How long each phase of an attempt took that ran.", phaseBuckets(), "target", "probe", "phase")
+	v.attemptDuration = histogramOf(attemptBuckets(), "perch_attempt_duration_seconds",
+		"From the first request byte to the answer's last, answered attempts only.", "target", "probe", "connection")
+	v.phaseDuration = histogramOf(phaseBuckets(), "perch_phase_duration_seconds",
+		"How long each phase of an attempt took that ran.", "target", "probe", "phase")
 	v.retries = counter("perch_retries_total",
 		"Second tries (or controls) on a fresh connection, by how they ended.", "target", "probe", "result")
-	v.finding = gauge("perch_finding",
+	v.finding = lasting("perch_finding",
 		"1 while the probe's last judged run has this diagnosis, else 0.", "target", "probe", "diagnosis")
-	v.retryGap = gauge("perch_retry_gap",
+	v.finding.memory = nonzero // where success is known, the other diagnoses were not found
+	v.retryGap = lasting("perch_retry_gap",
 		"1 if the declared retry policy misses what the application's client makes of this reason, else 0.",
 		"target", "probe", "client", "reason")
 }
@@ -78,17 +89,17 @@ func (v *vectors) addProbe() {
 func (v *vectors) addIdle() {
 	v.holds = counter("perch_holds_total",
 		"Connections held idle and then reused, by what became of them.", "target", "probe", "hold_seconds", "result")
-	v.idleTimeout = gauge("perch_idle_timeout_seconds",
+	v.idleTimeout = lasting("perch_idle_timeout_seconds",
 		"Idle age at which the path was last seen to close a connection.", "target", "probe")
-	v.idleSurvived = gauge("perch_idle_survived_seconds",
+	v.idleSurvived = lasting("perch_idle_survived_seconds",
 		"Longest idle age at which reuse last worked.", "target", "probe")
-	v.idleDied = gauge("perch_idle_died_seconds",
+	v.idleDied = lasting("perch_idle_died_seconds",
 		"Shortest idle age at which reuse last failed.", "target", "probe")
-	v.idleAdvertised = gauge("perch_idle_advertised_seconds",
+	v.idleAdvertised = lasting("perch_idle_advertised_seconds",
 		"Idle timeout that the answer's Keep-Alive header promises.", "target", "probe")
 	v.keepAlive = gauge("perch_keep_alive_expected_seconds",
 		"Idle age that the config expects the path to honour.", "target", "probe")
-	v.dangerBand = gauge("perch_client_danger_band_seconds",
+	v.dangerBand = lasting("perch_client_danger_band_seconds",
 		"Idle ages at which the application's client would use a connection that the path has closed; no upper bound: without end.",
 		"target", "probe", "bound")
 }
@@ -96,7 +107,7 @@ func (v *vectors) addIdle() {
 func (v *vectors) addTarget() {
 	v.incidentOpen = gauge("perch_incident_open",
 		"1 while an incident of this family is open, else 0.", "target", "family")
-	v.certificateExpiry = gauge("perch_tls_certificate_expiry_timestamp_seconds",
+	v.certificateExpiry = lasting("perch_tls_certificate_expiry_timestamp_seconds",
 		"When the server's own certificate expires, the earliest of those seen in the last run.", "target")
 	v.requests = counter("perch_requests_total",
 		"Requests that left, of every kind.", "target")
@@ -108,11 +119,11 @@ func (v *vectors) addTarget() {
 
 func (v *vectors) addOwn() {
 	v.runs = counter("perch_runs_total", "Runs by verdict.", "verdict")
-	v.runDuration = gauge("perch_run_duration_seconds", "How long the last run took.")
-	v.runCompleted = gauge("perch_run_last_completed_timestamp_seconds",
+	v.runDuration = lasting("perch_run_duration_seconds", "How long the last run took.")
+	v.runCompleted = lasting("perch_run_last_completed_timestamp_seconds",
 		"When the last run ended that was not cut short.")
-	v.schedulingDelay = histogram("perch_scheduling_delay_seconds",
-		"How late perch itself woke: its own stalls.", delayBuckets())
+	v.schedulingDelay = histogramOf(delayBuckets(), "perch_scheduling_delay_seconds",
+		"How late perch itself woke: its own stalls.")
 	v.notices = counter("perch_notices_total", "Notices by how their delivery ended.", "destination", "result")
 	v.noticesPending = gauge("perch_notices_pending", "Notices that wait to be delivered.", "destination")
 	v.noticeOldest = gauge("perch_notices_oldest_pending_timestamp_seconds",
@@ -120,3 +131,21 @@ func (v *vectors) addOwn() {
 	v.problems = counter("perch_problems_total", "What perch itself could not do, by part.", "part")
 	v.buildInfo = gauge("perch_build_info", "1; the labels say which perch this is.", "version", "goversion", "revision")
 }
+
+func (v *vectors) addBlackbox() {
+	v.blackboxSuccess = lasting("probe_success",
+		"Whether the probe was a success: perch_probe_success under blackbox_exporter's name.", "target", "probe")
+	v.blackboxDuration = lasting("probe_duration_seconds",
+		"How long the last fresh connection and its request took.", "target", "probe")
+	v.blackboxPhase = lasting("probe_http_duration_seconds",
+		"How long each phase took of the last fresh connection and its request.", "target", "probe", "phase")
+}
+
+// The classic buckets, in seconds. Each is a series for every probe, so there
+// are few: the answer of an API in detail, its phases by order of magnitude.
+
+func attemptBuckets() []float64 { return []float64{.01, .025, .05, .1, .2, .3, .5, 1, 2.5, 5} }
+
+func phaseBuckets() []float64 { return []float64{.01, .1, 1} }
+
+func delayBuckets() []float64 { return []float64{.0001, .001, .01, .1, 1} }

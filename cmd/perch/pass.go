@@ -128,10 +128,17 @@ func (p *pass) due(now time.Time) func(probes.Spec) bool {
 	return func(s probes.Spec) bool { return p.doc.IsDue(s.ID(), s.Every, now) }
 }
 
+// series returns how many time series a config makes at most.
+func series(cfg config.Config) int {
+	return metrics.Series(metrics.Options{
+		Targets: cfg.Targets, Destinations: destinations(cfg), BlackboxNames: cfg.Metrics.BlackboxNames,
+	})
+}
+
 // checkSeries refuses a config that would create more time series than it
 // allows itself.
 func checkSeries(cfg config.Config) error {
-	if n := metrics.Series(cfg.Targets, destinations(cfg)...); n > cfg.Metrics.MaxSeries {
+	if n := series(cfg); n > cfg.Metrics.MaxSeries {
 		return fmt.Errorf("metrics.max_series: this config creates %d time series, %d are allowed; fewer probes or rungs, or a larger max_series", n, cfg.Metrics.MaxSeries)
 	}
 	return nil
@@ -178,7 +185,7 @@ func userAgent(version, vantage string) string {
 func (p *pass) newMetrics(version, revision string) *metrics.Metrics {
 	o := metrics.Options{
 		Name: p.cfg.Name, Vantage: p.cfg.Vantage, Version: version, GoVersion: runtime.Version(), Revision: revision,
-		Destinations: destinations(p.cfg),
+		Destinations: destinations(p.cfg), BlackboxNames: p.cfg.Metrics.BlackboxNames,
 	}
 	if p.measures() {
 		o.Targets = p.cfg.Targets

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"perch.example/config"
-	"perch.example/metrics"
 	"perch.example/plan"
 	"perch.example/state"
 )
@@ -76,7 +75,7 @@ func planOf(cfg config.Config, flags runFlags, log *slog.Logger) (*plan.Plan, er
 	if err != nil {
 		return nil, err
 	}
-	p.Series, p.MaxSeries = metrics.Series(cfg.Targets, destinations(cfg)...), cfg.Metrics.MaxSeries
+	p.Series, p.MaxSeries = series(cfg), cfg.Metrics.MaxSeries
 	return p, nil
 }
 
