@@ -189,6 +189,7 @@ func (j *judgement) outcome() probes.Outcome {
 		o.Hypotheses = j.hypotheses()
 		o.Advice = j.advice()
 		o.ByClient = j.byClient()
+		o.Accepted, o.Lapsed = j.accepted()
 	}
 	o.RetryGaps = j.client.gaps()
 	o.Message = j.message()

@@ -24,3 +24,13 @@ func (a Accepted) Covers(d Diagnosis, idle time.Duration) bool {
 	}
 	return idle > 0 && a.IdleFrom <= idle && idle <= a.IdleTo
 }
+
+// LastDay says until when it is accepted, as people say it: the last day, or the
+// moment where that is not the end of a day in UTC.
+func (a Accepted) LastDay() string {
+	until := a.Until.UTC()
+	if day := until.Truncate(24 * time.Hour); day.Equal(until) {
+		return day.AddDate(0, 0, -1).Format(time.DateOnly)
+	}
+	return until.Format(time.RFC3339)
+}

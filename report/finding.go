@@ -73,6 +73,7 @@ func (p *page) finding(f finding) {
 	p.gap()
 	p.hang([]span{plain(margin)}, span{verdictInk(lead.Verdict), title(lead)})
 	p.field("Where", plain(f.where()))
+	p.fields("Known", f.accepted())
 	p.fields("Application", f.application())
 	if c := clientOf(f.outcomes); c != nil && c.Band != nil {
 		p.field("Danger band", plain(bandWords(c.Band)+" idle: "+f.ended()+"; "+c.Kind+" would still use it"))

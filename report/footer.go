@@ -31,7 +31,7 @@ func Headline(run probes.Run) string {
 // tally counts probes by their worst outcome.
 func tally(run probes.Run) string {
 	counts := map[probes.Verdict]int{}
-	total, unheld := 0, 0
+	total, unheld, accepted := 0, 0, 0
 	for _, t := range targets(run) {
 		for _, v := range t.probes {
 			total++
@@ -40,6 +40,9 @@ func tally(run probes.Run) string {
 				continue
 			}
 			counts[v.worst]++
+			if allAccepted(v) {
+				accepted++
+			}
 		}
 	}
 	if total == 0 && len(run.NotDue) > 0 {
@@ -56,7 +59,7 @@ func tally(run probes.Run) string {
 		n     int
 		words string
 	}{
-		{counts[probes.VerdictFail], "failed"}, {counts[probes.VerdictIncomplete], "incomplete"},
+		{counts[probes.VerdictFail], "failed" + acceptedOf(accepted, counts[probes.VerdictFail])}, {counts[probes.VerdictIncomplete], "incomplete"},
 		{counts[probes.VerdictDegraded], "degraded"}, {counts[probes.VerdictPass], "passed"},
 		{counts[probes.VerdictSkipped], "skipped"}, {unheld, "held nothing (the API ends each connection)"},
 	} {
@@ -69,6 +72,17 @@ func tally(run probes.Run) string {
 		}
 	}
 	return text
+}
+
+// acceptedOf says how many of those that failed are accepted in all their fails.
+func acceptedOf(n, failed int) string {
+	switch n {
+	case 0:
+		return ""
+	case failed:
+		return " (accepted)"
+	}
+	return fmt.Sprintf(" (%d accepted)", n)
 }
 
 // worst names the probes of the worst kind with what is wrong, at most three.
@@ -114,6 +128,7 @@ func (p *page) footer(run probes.Run) {
 	if len(run.NotDue) > 0 {
 		p.field("Not due", plain(strings.Join(run.NotDue, ", ")+" (`--all` runs them all the same)"))
 	}
+	p.settled(run.Settled)
 	p.budget(untold(run))
 	p.delays(run)
 	for _, incident := range run.Incidents {
@@ -141,6 +156,23 @@ func untold(run probes.Run) []probes.BudgetUse {
 	return slices.DeleteFunc(slices.Clone(run.Budget), func(u probes.BudgetUse) bool {
 		return told[u.Target] && u.Waited == 0 && u.Denied == 0
 	})
+}
+
+// settled says what failed in the first seconds without being counted. Of many
+// targets the first stand for all: their pod's network was the same.
+func (p *page) settled(list []probes.Settled) {
+	const few = 4
+	label := "Settling"
+	for i, s := range list {
+		if i == few {
+			p.field("", plain(fmt.Sprintf("and %s more", counted(len(list)-few, "target"))))
+			return
+		}
+		times := counted(s.Times, "connection")
+		p.field(label, plain(fmt.Sprintf("%s: %s could not be opened (%s), the last %s after the start: tried again, and not counted (`alerts.settle`)",
+			s.Target, times, s.Reason, latency(s.After))))
+		label = ""
+	}
 }
 
 // budget says what was sent. Of many targets only those are named that were

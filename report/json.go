@@ -29,6 +29,7 @@ type document struct {
 	Idle       []idleJSON       `json:"idle"`
 	Clients    []idleClientJSON `json:"clients,omitempty"` // of perch idle
 	Budget     []budgetJSON     `json:"budget"`
+	Settled    []settledJSON    `json:"settled,omitempty"`
 	Problems   []string         `json:"problems"`
 }
 
@@ -49,6 +50,13 @@ type outcomeJSON struct {
 	Client      *clientJSON      `json:"client,omitempty"`
 	Hypotheses  []hypothesisJSON `json:"hypotheses"`
 	Advice      []string         `json:"advice"`
+	Accepted    *acceptedJSON    `json:"accepted,omitempty"`
+}
+
+// acceptedJSON is why a fail opens no incident.
+type acceptedJSON struct {
+	Until  string `json:"until"`
+	Reason string `json:"reason"`
 }
 
 type attemptJSON struct {
@@ -145,6 +153,15 @@ type budgetJSON struct {
 	Limit    float64 `json:"limit_per_second,omitzero"`
 	Requests int     `json:"requests"`
 	Peak     float64 `json:"peak_per_second"`
+}
+
+// settledJSON is what was tried again, uncounted, while perch's own network was
+// coming up.
+type settledJSON struct {
+	Target string        `json:"target"`
+	Times  int           `json:"times"`
+	Reason probes.Reason `json:"reason"`
+	After  float64       `json:"after_seconds"`
 }
 
 // JSON writes the run as one JSON document (design: "JSON report"). The error

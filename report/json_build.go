@@ -24,6 +24,9 @@ func newDocument(run probes.Run) document {
 	for _, u := range run.Budget {
 		d.Budget = append(d.Budget, budgetJSON{Target: u.Target, Limit: u.LimitPerSecond, Requests: u.Requests, Peak: u.PeakPerSecond})
 	}
+	for _, s := range run.Settled {
+		d.Settled = append(d.Settled, settledJSON{Target: s.Target, Times: s.Times, Reason: s.Reason, After: seconds(s.After)})
+	}
 	for _, p := range run.Problems {
 		d.Problems = append(d.Problems, string(p.Part)+": "+p.Text)
 	}
@@ -34,7 +37,7 @@ func newOutcome(o probes.Outcome) outcomeJSON {
 	out := outcomeJSON{
 		Target: o.Target, Probe: o.Probe, Kind: o.Kind, Verdict: o.Verdict, Reason: o.Reason, Diagnosis: o.Diagnosis,
 		Message: o.Message, Attempts: []attemptJSON{}, Path: newPath(o.Path), Client: newClient(o.Client),
-		Hypotheses: []hypothesisJSON{}, Advice: append([]string{}, o.Advice...),
+		Hypotheses: []hypothesisJSON{}, Advice: append([]string{}, o.Advice...), Accepted: newAccepted(o.Accepted),
 	}
 	if o.Verdict == "" {
 		out.Verdict = probes.VerdictIncomplete // an unset verdict is never a pass, and not in the contract

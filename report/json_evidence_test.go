@@ -20,6 +20,8 @@ func additions() []string {
 		"outcomes[].attempts[].own_pod.descriptors", "outcomes[].attempts[].own_pod.descriptors.used", "outcomes[].attempts[].own_pod.descriptors.limit",
 		"outcomes[].attempts[].own_pod.ports", "outcomes[].attempts[].own_pod.ports.used", "outcomes[].attempts[].own_pod.ports.limit",
 		"outcomes[].attempts[].own_pod.exhausted",
+		"outcomes[].accepted", "outcomes[].accepted.until", "outcomes[].accepted.reason",
+		"settled", "settled[].target", "settled[].times", "settled[].reason", "settled[].after_seconds",
 		"outcomes[].path.by", "outcomes[].path.tcp_rtt_seconds", "outcomes[].path.tls_hello_seconds",
 	}
 }

@@ -41,7 +41,7 @@ func runs() map[string]probes.Run {
 	return map[string]probes.Run{
 		"pass": allPass(), "incident": incident(), "silent_drop": silentDrop(), "service_down": serviceDown(),
 		"incomplete": incomplete(), "problems": withProblems(), "mixed": mixed(),
-		"nothing_due": nothingDue(), "no_keep_alive": noKeepAlive(), "undeclared": undeclared(),
+		"nothing_due": nothingDue(), "no_keep_alive": noKeepAlive(), "undeclared": undeclared(), "accepted": accepted(),
 	}
 }
 

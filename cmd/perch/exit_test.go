@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"perch.example/lab"
 )
@@ -87,6 +88,30 @@ func TestExitStatusFollowsFailOn(t *testing.T) {
 			t.Errorf("--fail-on %s: exit status %d, want %d\n%s%s", c.failOn, r.code, c.want, r.stdout, r.stderr)
 		}
 	}
+}
+
+// TestAcceptedFailIsNoFinding: the report says fail and until when it is
+// accepted, the exit status does not count it; once that is over, it does.
+func TestAcceptedFailIsNoFinding(t *testing.T) {
+	t.Parallel()
+	url := startLab(t, "status", lab.Options{}).URL()
+	accepted := func(until string) string {
+		return configFile(t, url, oneProbe+"    accepted: [{diagnosis: contract, until: "+until+", reason: they will say 200}]\n")
+	}
+	ahead := time.Now().UTC().AddDate(0, 1, 0).Format(time.DateOnly)
+	for _, failOn := range []string{"fail", "degraded"} {
+		r := perch(t.Context(), nil, "run", "--config", accepted(ahead), "--fail-on", failOn)
+		if r.code != exitOK {
+			t.Errorf("--fail-on %s: exit status %d, want 0\n%s", failOn, r.code, r.stderr)
+		}
+		want(t, "the report", strings.Join(strings.Fields(r.stdout), " "), "FAIL", "failed (accepted)", "accepted until "+ahead+": they will say 200")
+	}
+	r := perch(t.Context(), nil, "run", "--config", accepted("2026-01-01"))
+	if r.code != exitFindings {
+		t.Errorf("over: exit status %d, want 1\n%s", r.code, r.stderr)
+	}
+	want(t, "the report", strings.Join(strings.Fields(r.stdout), " "), "was accepted until 2026-01-01: they will say 200")
+	want(t, "stderr", r.stderr, "accepted[0].until: is over")
 }
 
 // TestBrokenSinksAreStatusFour: perch's own failures are told apart from the

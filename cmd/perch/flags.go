@@ -78,6 +78,9 @@ func (f *outputFlags) exitCode(run probes.Run) int {
 		return exitOK
 	}
 	for _, o := range run.Outcomes {
+		if o.Accepted != nil {
+			continue // known and lived with, and the report says so
+		}
 		if o.Verdict == probes.VerdictFail || (f.failOn == "degraded" && o.Verdict == probes.VerdictDegraded) {
 			return exitFindings
 		}
