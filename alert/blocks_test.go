@@ -305,7 +305,7 @@ func TestWhatThePeopleOnCallMustRead(t *testing.T) {
 		"2.5 s: apache-httpclient-4.5 notices that it is dead",
 		"IN: the pool kept", "IN: our retries", "OUT: the API is down", "answered 200 in 349 ms", "OUT: the network blocks us. The peer's FIN came through", "OUT: our own pod is too busy. It happens without a busy pod too: perch was delayed by at most 0.1 ms", "OUT: we call too often",
 		"setKeepAliveStrategy((response, context) -> 750)", "setValidateAfterInactivity(750)",
-		"perch run --only stock-api/calendar-idle --all", "perch idle https://api.partner.example/v1/calendar`", "mode: report",
+		"perch run --only stock-api/calendar-idle --all", "perch idle https://api.partner.example/v1/calendar`", "perch silence add stock-api/calendar-idle --for 2h",
 		"https://grafana.example/d/perch", "https://wiki.example/stock-api", "prod-tokyo", "7c9e6679f3a1", "4bf92f3577b34da6a3ce929d0e0e4736",
 	} {
 		at := strings.Index(text[from:], want)

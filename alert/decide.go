@@ -44,24 +44,48 @@ func Decide(m Memory, run probes.Run, o Options) (Memory, []Notice) {
 	for i := range next.Outbox {
 		next.Outbox[i].interrupted()
 	}
-	var decided []Notice
+	decided := next.unmute(o)
+	turns := next.drop(o)
 	for _, about := range next.keys(run) {
-		decided = append(decided, next.step(about, run, o)...)
+		turns = append(turns, next.step(about, run, o)...)
+	}
+	decided = append(decided, next.notices(turns, run, o)...)
+	decided = append(decided, next.sumUpDay(run, o)...)
+	if o.Mode == ModeNotify {
+		next.post(decided, o)
 	}
 	next.forget(o.Now)
-	if o.Mode != ModeNotify {
-		return next, decided
+	if o.Mode == ModeNotify {
+		return next, next.due(o.Now)
 	}
-	for _, n := range decided {
-		n.Ways = ways(o.Destinations)
-		next.Outbox = append(next.Outbox, n)
-	}
-	return next, next.due(o.Now)
+	return next, decided
 }
 
 func (o Options) withDefaults() Options {
 	o.FireAfter, o.ResolveAfter = max(o.FireAfter, 1), max(o.ResolveAfter, 1)
+	if len(o.Destinations) == 0 {
+		o.Mode = ModeReport // nobody would be told
+	}
 	return o
+}
+
+// post puts what was decided into the outbox. A reminder takes the place of an
+// older one of the same incidents that still waits.
+func (m *Memory) post(decided []Notice, o Options) {
+	m.readdress(o.Destinations)
+	for _, n := range decided {
+		if n.Kind == KindReminder {
+			m.Outbox = slices.DeleteFunc(m.Outbox, func(old Notice) bool { return old.Kind == KindReminder && old.Thread == n.Thread && sameAbout(old, n) })
+		}
+		n.Ways = ways(o.Destinations)
+		m.Outbox = append(m.Outbox, n)
+	}
+	m.sumUpBacklog(o)
+}
+
+// sameAbout reports whether two notices tell the same incidents.
+func sameAbout(a, b Notice) bool {
+	return slices.EqualFunc(a.About, b.About, func(x, y About) bool { return x.Name == y.Name })
 }
 
 // due returns the outbox, with how long each notice has waited.
@@ -91,15 +115,15 @@ func (m Memory) keys(run probes.Run) []key {
 	}
 	for _, o := range run.Outcomes {
 		about := key{o.Target, o.Family}
-		if o.Verdict == probes.VerdictFail && !slices.Contains(keys, about) {
+		if fails(o) && !slices.Contains(keys, about) {
 			keys = append(keys, about)
 		}
 	}
 	return keys
 }
 
-// step folds the run into one incident and returns what there is to tell.
-func (m *Memory) step(about key, run probes.Run, o Options) []Notice {
+// step folds the run into one incident and returns its turn, if it has one.
+func (m *Memory) step(about key, run probes.Run, o Options) []turn {
 	at := slices.IndexFunc(m.Incidents, func(i Incident) bool {
 		return i.State != StateResolved && i.Target == about.target && i.Family == about.family
 	})
@@ -120,157 +144,31 @@ func (m *Memory) step(about key, run probes.Run, o Options) []Notice {
 	}
 	now := &m.Incidents[at]
 	now.count(count, failing, started(run, o.Now), o)
-	happened := now.advance(o)
-	switch happened {
+	switch now.advance(o) {
 	case opens:
 		now.open(run, o)
+		now.Flapping = m.flaps(*now, o.Now)
 	case ends:
-		now.State, now.Ended = StateResolved, o.Now
-		if now.Announced || o.Mode != ModeNotify {
-			return []Notice{resolvedNotice(*now, run, o)}
-		}
-		return nil // nobody was told that it began
+		return now.end(o, false)
 	case vanishes:
 		m.Incidents = slices.Delete(m.Incidents, at, at+1)
 		return nil
 	case stays:
 	}
-	if !now.tells(happened, o) {
-		return nil
-	}
-	now.Announced = o.Mode == ModeNotify
-	return []Notice{firingNotice(*now, run, o)}
+	return now.tell(run, o)
 }
 
-// tells reports whether people hear of the incident now: once, when it opens;
-// or, when it opened in a mode that tells nobody, at its next failed run.
-func (i *Incident) tells(happened event, o Options) bool {
-	if o.Mode != ModeNotify {
-		return happened == opens
-	}
-	return i.State == StateFiring && !i.Announced && i.Good == 0
-}
-
-// counting is what a run means for an incident.
-type counting int
-
-const (
-	uncounted counting = iota // says nothing: neither fires nor resolves
-	failed
-	good
-)
-
-// judge decides how a run counts for an incident to which those probes have
-// contributed so far, and returns the probes that contribute now.
-func judge(contributing []string, about key, run probes.Run) (counting, []string) {
-	all := slices.Clone(contributing)
-	failedNow := false
-	for _, o := range run.Outcomes {
-		if o.Target != about.target || o.Family != about.family || o.Verdict != probes.VerdictFail {
-			continue
-		}
-		failedNow = true
-		if !slices.Contains(all, o.ID()) {
-			all = append(all, o.ID())
-		}
-	}
-	if !slices.ContainsFunc(all, func(id string) bool { return whole(id, run) }) {
-		return uncounted, nil
-	}
-	if failedNow {
-		return failed, all
-	}
-	for _, o := range run.Outcomes {
-		if slices.Contains(all, o.ID()) && o.Verdict != probes.VerdictPass && o.Verdict != probes.VerdictDegraded {
-			return uncounted, nil
-		}
-	}
-	return good, all
-}
-
-// whole reports whether a probe ran whole: something of it was judged, and
-// nothing that was begun is without a judgement. What was left out (skipped)
-// does not spoil a failure: after several failures the breaker leaves out the
-// rest of a probe, and a dead service must still count.
-func whole(id string, run probes.Run) bool {
-	judged := false
-	for _, o := range run.Outcomes {
-		if o.ID() != id {
-			continue
-		}
-		switch o.Verdict {
-		case probes.VerdictPass, probes.VerdictDegraded, probes.VerdictFail:
-			judged = true
-		case probes.VerdictSkipped:
-		case probes.VerdictIncomplete:
-			return false
-		default:
-			return false // no verdict at all is no judgement
-		}
-	}
-	return judged
-}
-
-// count adds a run that counts.
-func (i *Incident) count(c counting, contributing []string, at time.Time, o Options) {
-	i.Probes, i.Last = contributing, at
-	i.Counted++
-	i.Good++
-	if c == failed {
-		i.Failed++
-		i.Good = 0
-	}
-	i.Runs = append(i.Runs, c == failed)
-	i.Runs = i.Runs[max(0, len(i.Runs)-o.FireAfter-1):]
-}
-
-// event is what becomes of an incident.
-type event int
-
-const (
-	stays event = iota
-	opens
-	ends
-	vanishes
-)
-
-// advance decides what the runs that counted make of the incident.
-func (i *Incident) advance(o Options) event {
-	switch i.State {
-	case StatePending:
-		switch failures := i.failures(); {
-		case failures == 0:
-			return vanishes // a bad run that only good ones followed was never an incident
-		case failures >= o.FireAfter && i.Good == 0:
-			return opens
-		}
-	case StateFiring:
-		if i.Good >= o.ResolveAfter {
-			return ends
-		}
-	case StateResolved:
-	}
-	return stays
-}
-
-// failures counts the failed runs in the window.
-func (i *Incident) failures() int {
-	n := 0
-	for _, failed := range i.Runs {
-		if failed {
-			n++
-		}
-	}
-	return n
-}
-
-// open makes the incident fire, and keeps what was seen for its end.
+// open makes the incident fire, and keeps what was seen for its end, and where
+// it is told.
 func (i *Incident) open(run probes.Run, o Options) {
 	outcomes := contributed(i.Probes, run)
 	i.State, i.Fired = StateFiring, o.Now
 	i.Opened = look(outcomes, i.Family)
+	for _, outcome := range outcomes {
+		i.Every = max(i.Every, outcome.Every)
+	}
 	if lead := leading(outcomes, i.Family); lead != nil {
-		i.Owner, i.Runbook = lead.Notice.Owner, lead.Notice.Runbook
+		i.Owner, i.Runbook, i.Channel, i.Severity = lead.Notice.Owner, lead.Notice.Runbook, lead.Notice.Channel, lead.Notice.Severity
 	}
 }
 

@@ -25,11 +25,6 @@ func Preview(run probes.Run, o Options) []Notice {
 	return out
 }
 
-// firingNotice tells that an incident is open.
-func firingNotice(i Incident, run probes.Run, o Options) Notice {
-	return notice(i, KindFiring, run, o)
-}
-
 // notice writes what the engineer on call must know, in contract.md's order:
 // what the application experiences, since when, the ladder, which explanations
 // are in and out, what to change, how to check and to mute, where to look.
@@ -39,16 +34,18 @@ func notice(i Incident, kind Kind, run probes.Run, o Options) Notice {
 	if lead == nil { // cannot be: a run counts as failed by such an outcome
 		lead = &probes.Outcome{Target: i.Target, Family: i.Family}
 	}
-	what := heading(kind, o) + clean(i.Target) + ": " + troubleOf(*lead)
-	n := Notice{
-		ID: i.name() + " " + string(kind), Kind: kind, Target: i.Target, Family: i.Family, Diagnosis: lead.Diagnosis, Decided: o.Now,
-		Title:   shorten(what, maxTitle, "…"),
-		Summary: shorten(clean(summary(*lead)), maxSummary, "…"),
-		Links:   links(Link{"Dashboard", o.DashboardURL}, Link{"Runbook", lead.Notice.Runbook}),
-		Trail:   trail(run, traceOf(*lead)),
+	n := i.notice(o)
+	n.ID, n.Kind, n.Diagnosis = i.name()+" "+string(kind), kind, lead.Diagnosis
+	if kind == KindSharper {
+		n.ID += " " + string(lead.Diagnosis)
 	}
+	n.Title = shorten(heading(kind, o)+clean(i.Target)+": "+troubleOf(*lead), maxTitle, "…")
+	n.Summary = shorten(clean(summary(*lead)), maxSummary, "…")
+	n.Links = links(Link{"Dashboard", dashboard(o, run, placeOf(i, *lead))}, Link{"Runbook", lead.Notice.Runbook})
+	n.Trail = trail(run, traceOf(*lead))
+	n.Charts = charts(outcomes)
 	n.Sections = slices.Concat(
-		section("What the application experiences", FormText, maxExperience, experience(*lead, outcomes, i.Family)),
+		section("What the application experiences", FormText, maxExperience, append(news(i, *lead, kind), experience(*lead, outcomes, i.Family)...)),
 		facts("Since when, and how often", sinceWhen(i, *lead, kind, o)...),
 		section(ladderHeading(outcomes), FormFixed, maxLadder, ladderLines(outcomes)),
 		section("Explanations, ruled in or out by what was measured", FormList, maxHypotheses, hypotheses(*lead, outcomes)),
@@ -62,12 +59,32 @@ func notice(i Incident, kind Kind, run probes.Run, o Options) Notice {
 // run seldom fires.
 func heading(kind Kind, o Options) string {
 	switch {
+	case kind == KindFlapping:
+		return "FLAPPING "
+	case kind == KindSharper:
+		return "CHANGED "
 	case kind != KindPreview:
 		return "FIRING "
 	case o.FireAfter == 1:
 		return "WOULD FIRE "
 	}
 	return "WOULD FIRE (at the " + ordinal(o.FireAfter) + " failed run) "
+}
+
+// news are what sets the notice apart from a plain opening.
+func news(i Incident, lead probes.Outcome, kind Kind) []string {
+	var lines []string
+	switch kind {
+	case KindFlapping:
+		lines = append(lines, i.flappingWords())
+	case KindSharper:
+		lines = append(lines, "This incident was told as another trouble: "+i.Opened.trouble()+". What is measured now says: "+troubleOf(lead)+".")
+	default:
+	}
+	if lead.Lapsed != nil {
+		lines = append(lines, "It was accepted until "+day(lead.Lapsed.Until)+because(lead.Lapsed.Reason)+", and no longer is.")
+	}
+	return lines
 }
 
 // name is the incident's, for good: "stock-api/connection#3".
@@ -104,7 +121,7 @@ func experience(lead probes.Outcome, outcomes []probes.Outcome, family probes.Fa
 	}
 	told := []string{lead.Probe} // a probe's other rungs stand in the ladder
 	for _, o := range outcomes {
-		if o.Verdict != probes.VerdictFail || o.Family != family || o.Message == "" || slices.Contains(told, o.Probe) {
+		if !fails(o) || o.Family != family || o.Message == "" || slices.Contains(told, o.Probe) {
 			continue
 		}
 		told = append(told, o.Probe)
@@ -165,6 +182,7 @@ func sinceWhen(i Incident, lead probes.Outcome, kind Kind, o Options) []Fact {
 	return []Fact{
 		{"Since", clock(i.Since)},
 		{"Runs", runs},
+		{"Silenced", i.Silenced.words()},
 		{"Owner", lead.Notice.Owner},
 		{"Severity", lead.Notice.Severity},
 		{"Probes", strings.Join(i.Probes, ", ")},
@@ -186,7 +204,7 @@ func advice(lead probes.Outcome, outcomes []probes.Outcome) []string {
 	var lines []string
 	told := map[string]bool{}
 	for _, o := range append([]probes.Outcome{lead}, outcomes...) {
-		if o.Verdict != probes.VerdictFail || o.Family != lead.Family {
+		if !fails(o) || o.Family != lead.Family {
 			continue
 		}
 		for _, text := range o.Advice {
@@ -219,7 +237,23 @@ func checks(i Incident, lead probes.Outcome, kind Kind, config string) []string 
 	if kind == KindPreview {
 		return lines
 	}
-	return append(lines, "To mute: `alerts: {mode: report}` in the config; perch goes on, and sends nothing")
+	what := i.Target
+	if len(i.Probes) == 1 {
+		what = i.Probes[0]
+	}
+	return append(lines, mute(what, config))
+}
+
+// mute says how to be left in peace for a while: nothing is told, perch looks on.
+func mute(what, config string) string {
+	return "`perch silence add" + withConfig(config) + " " + quoted(what) + " --for 2h --reason \"...\"` mutes it for 2 hours; perch looks on"
+}
+
+func withConfig(config string) string {
+	if config == "" {
+		return ""
+	}
+	return " --config " + quoted(config)
 }
 
 func checkHeading(kind Kind) string {
@@ -233,10 +267,7 @@ func checkHeading(kind Kind) string {
 // short enough not to be cut.
 func command(i Incident, config string) string {
 	const most = 3
-	text := "perch run"
-	if config != "" {
-		text += " --config " + quoted(config)
-	}
+	text := "perch run" + withConfig(config)
 	if len(i.Probes) > most {
 		return text + " --only " + quoted(i.Target) + " --all"
 	}

@@ -11,7 +11,15 @@ const more = "… (more in the report)"
 // fit cleans lines and keeps as many as the limit allows: a line that is too
 // long is cut at a word, lines that have no room are counted.
 func fit(lines []string, limit int, form Form) []string {
-	var kept []string
+	kept, rest := split(lines, limit, form)
+	if len(rest) > 0 {
+		kept = append(kept, fmt.Sprintf("… and %s in the report", counted(len(rest), "more line")))
+	}
+	return kept
+}
+
+// split is fit, with the lines that have no room.
+func split(lines []string, limit int, form Form) (kept, rest []string) {
 	room := limit - 60 // for the count
 	for i, line := range lines {
 		if form != FormFixed { // its blanks carry the columns; its cells are cleaned one by one
@@ -23,19 +31,20 @@ func fit(lines []string, limit int, form Form) []string {
 		line = shorten(line, maxLine, more)
 		cost := size(line) + perLine(form)
 		if cost > room {
-			return append(kept, fmt.Sprintf("… and %s in the report", lefts(len(lines)-i)))
+			return kept, lines[i:]
 		}
 		room -= cost
 		kept = append(kept, line)
 	}
-	return kept
+	return kept, nil
 }
 
-func lefts(n int) string {
+// counted says how many there are of something.
+func counted(n int, of string) string {
 	if n == 1 {
-		return "1 more line"
+		return "1 " + of
 	}
-	return fmt.Sprintf("%d more lines", n)
+	return fmt.Sprintf("%d %ss", n, of)
 }
 
 // perLine is what a renderer adds to a line.

@@ -34,7 +34,7 @@ func ladderLines(outcomes []probes.Outcome) []string {
 		rows = append(rows, append(head("probe", "hold", ""), "while idle", "reuse", "control (fresh)"))
 	}
 	for _, o := range outcomes {
-		rows = append(rows, append(head(clean(o.Probe), held(o), verdictWord(o.Verdict)), story(o)...))
+		rows = append(rows, append(head(clean(o.Probe), held(o), rowWord(o)), story(o)...))
 	}
 	return append(columns(rows), copes(outcomes)...)
 }
@@ -169,7 +169,7 @@ func attempt(o probes.Outcome, c probes.Connection) *probes.Attempt {
 func leading(outcomes []probes.Outcome, family probes.Family) *probes.Outcome {
 	var lead *probes.Outcome
 	for i, o := range outcomes {
-		if o.Verdict != probes.VerdictFail || o.Family != family {
+		if !fails(o) || o.Family != family {
 			continue
 		}
 		if lead == nil || nearness(o) > nearness(*lead) || closedBefore(o, *lead) {

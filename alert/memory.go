@@ -4,7 +4,6 @@
 package alert
 
 import (
-	"slices"
 	"time"
 
 	"perch.example/probes"
@@ -20,6 +19,11 @@ type Memory struct {
 	// Threads hold where the messages of an incident (or of several that were told
 	// in one) stand, by "destination thread".
 	Threads map[string]Thread `json:"threads,omitempty"`
+	// Muted are the ends of told incidents that fell into a silence: they are told
+	// when it is over.
+	Muted []Notice `json:"muted,omitempty"`
+	// Digest collects the day's degraded.
+	Digest Digest `json:"digest,omitzero"`
 }
 
 // Incident is one trouble of one target: a (target, family). Diagnoses may
@@ -44,6 +48,31 @@ type Incident struct {
 	Opened    Sight  `json:"opened,omitzero"` // what was seen when it fired
 	Owner     string `json:"owner,omitempty"`
 	Runbook   string `json:"runbook,omitempty"`
+	Channel   string `json:"channel,omitempty"`
+	Severity  string `json:"severity,omitempty"`
+	// Thread is the conversation in which it is told: its own, or that of the
+	// notice that told several at once. Empty (the format before): its own.
+	Thread string `json:"thread,omitempty"`
+	// Every is the longest interval of its probes, where one is known.
+	Every time.Duration `json:"every,omitempty"`
+	// Failing is the start of the last run that failed.
+	Failing time.Time `json:"failing,omitzero"`
+	// Heard is when people were last told of it (or shown, where nothing is told).
+	Heard     time.Time `json:"heard,omitzero"`
+	Reminders int       `json:"reminders,omitempty"`
+	// Known are the diagnoses that people were told: each is told once.
+	Known []probes.Diagnosis `json:"known,omitempty"`
+	// Flapping are the openings within the hour before it; none: it is a plain one.
+	Flapping []time.Time `json:"flapping,omitempty"`
+	// Silenced is the silence that kept its opening from being told.
+	Silenced Hush `json:"silenced,omitzero"`
+}
+
+// Hush is a silence that an incident fell into.
+type Hush struct {
+	From   time.Time `json:"from,omitzero"` // when it would have been told
+	Until  time.Time `json:"until,omitzero"`
+	Reason string    `json:"reason,omitempty"`
 }
 
 // State is where an incident stands.
@@ -76,60 +105,4 @@ func (m Memory) Waiting() (count int, oldest time.Time) {
 		}
 	}
 	return len(m.Outbox), oldest
-}
-
-// clone copies everything that a decision changes, so that the memory that was
-// passed in stays as it is.
-func (m Memory) clone() Memory {
-	m.Incidents = slices.Clone(m.Incidents)
-	for i := range m.Incidents {
-		m.Incidents[i].Probes = slices.Clone(m.Incidents[i].Probes)
-		m.Incidents[i].Runs = slices.Clone(m.Incidents[i].Runs)
-	}
-	m.Outbox = slices.Clone(m.Outbox)
-	for i := range m.Outbox {
-		m.Outbox[i].Ways = slices.Clone(m.Outbox[i].Ways)
-	}
-	return m
-}
-
-const (
-	// keepResolved is how long what is over is remembered, and mostResolved how
-	// much of it: the next decisions look at what came back soon.
-	keepResolved = 7 * 24 * time.Hour
-	mostResolved = 100
-	// keepPending is when a failure that was never followed by another run is
-	// forgotten: its probe is gone.
-	keepPending = 30 * 24 * time.Hour
-	// mostWhole is how many waiting notices keep all their sections. With Slack
-	// away for weeks the memory must not outgrow the state.
-	mostWhole = 100
-)
-
-// forget bounds the memory.
-func (m *Memory) forget(now time.Time) {
-	resolved := 0
-	for _, i := range m.Incidents {
-		if i.State == StateResolved {
-			resolved++
-		}
-	}
-	m.Incidents = slices.DeleteFunc(m.Incidents, func(i Incident) bool {
-		switch i.State {
-		case StatePending:
-			return now.Sub(i.Last) > keepPending
-		case StateResolved:
-			if resolved <= mostResolved && now.Sub(i.Ended) <= keepResolved {
-				return false
-			}
-			resolved--
-			return true
-		case StateFiring:
-			return false
-		}
-		return false
-	})
-	for i := range max(0, len(m.Outbox)-mostWhole) {
-		m.Outbox[i].slim()
-	}
 }

@@ -12,7 +12,7 @@ import (
 type Notice struct {
 	ID        string           `json:"id"` // one for good: "stock-api/connection#3 firing"
 	Kind      Kind             `json:"kind"`
-	Target    string           `json:"target"`
+	Target    string           `json:"target"` // empty: it is about several, or none
 	Family    probes.Family    `json:"family"`
 	Diagnosis probes.Diagnosis `json:"diagnosis,omitempty"`
 	Decided   time.Time        `json:"decided"`
@@ -29,6 +29,7 @@ type Notice struct {
 	Channel  string  `json:"channel,omitempty"`  // of Slack; empty: the default one
 	Severity string  `json:"severity,omitempty"` // page, ticket, info; empty: not said
 	About    []About `json:"about,omitempty"`    // the incidents; none: a digest, a test, a summary
+	Backlog  Backlog `json:"backlog,omitzero"`   // KindBacklog: what it sums up
 	Charts   Charts  `json:"charts,omitzero"`    // what is drawn, where a destination shows pictures
 	Ways     []Way   `json:"ways,omitempty"`     // the destinations that were not told yet
 
@@ -57,6 +58,8 @@ type About struct {
 	Runbook  string        `json:"runbook,omitempty"`
 	// Every is how often the incident's probes are looked at; 0: not known.
 	Every time.Duration `json:"every,omitempty"`
+	// Trouble is what it opened with, as the end of "stock-api: ...".
+	Trouble string `json:"trouble,omitempty"`
 }
 
 // Charts are the few numbers behind a notice's pictures, small enough to wait
@@ -151,10 +154,17 @@ const (
 // slim drops everything but what happened, for a notice that waits behind many.
 func (n *Notice) slim() {
 	const dropped = "Its details were dropped: too many notices waited to be sent."
-	if len(n.Sections) <= 1 {
+	if n.isSlim() {
 		return
 	}
+	n.Charts = Charts{}
 	n.Sections = []Section{{Heading: "Details", Form: FormText, Lines: []string{n.Summary, dropped}}}
+}
+
+// isSlim reports whether nothing is left to drop. A backlog's lines are what
+// happened.
+func (n Notice) isSlim() bool {
+	return n.Kind == KindBacklog || len(n.Sections) <= 1 && len(n.Charts.Ladder) == 0 && len(n.Charts.Latency) == 0
 }
 
 // remarks are what is said above a notice about its own delivery.

@@ -61,7 +61,7 @@ func TestAnySequence(t *testing.T) {
 // tell notes a delivered notice, and fails when it is out of turn.
 func tell(told map[string]int, n Notice) error {
 	name, kind, _ := strings.Cut(n.ID, " ")
-	turn := map[string]int{string(KindFiring): 1, string(KindResolved): 2}[kind]
+	turn := map[string]int{string(KindFiring): 1, string(KindFlapping): 1, string(KindResolved): 2}[kind]
 	if told[name] != turn-1 {
 		return fmt.Errorf("%s told after %d notices of it", n.ID, told[name])
 	}

@@ -13,26 +13,14 @@ import (
 func resolvedNotice(i Incident, run probes.Run, o Options) Notice {
 	outcomes := contributed(i.Probes, run)
 	now := look(outcomes, i.Family)
-	changed, how := why(i.Opened, now)
-	what := clean(i.Target) + " (" + trouble(i.Opened.Diagnosis) + ")"
-	n := Notice{
-		ID: i.name() + " " + string(KindResolved), Kind: KindResolved, Target: i.Target, Family: i.Family,
-		Diagnosis: i.Opened.Diagnosis, Decided: o.Now,
-		Title:   shorten("RESOLVED "+what, maxTitle, "…"),
-		Summary: shorten(fmt.Sprintf("Over after %s: %s.", lasted(i.Ended.Sub(i.Since)), becauseWords(changed, how)), maxSummary, "…"),
-		Links:   links(Link{"Dashboard", o.DashboardURL}, Link{"Runbook", i.Runbook}),
-		Trail:   trail(run, lastTrace(outcomes)),
-	}
+	changed, how := whyOver(i, outcomes, now)
+	n := resolveOf(i, run, o)
+	n.Summary = shorten(fmt.Sprintf("Over after %s: %s.", lasted(i.Ended.Sub(i.Since)), becauseWords(changed, how)), maxSummary, "…")
+	n.Trail = trail(run, lastTrace(outcomes))
+	n.Charts = charts(outcomes)
 	n.Sections = slices.Concat(
 		section("Why it is over", FormText, maxExperience, reasonsWhy(i, changed, how)),
-		facts("How long it lasted",
-			Fact{"Since", clock(i.Since)},
-			Fact{"Lasted", lasted(i.Ended.Sub(i.Since))},
-			Fact{"Runs", fmt.Sprintf("%d of %d failed; the last %d were good", i.Failed, i.Counted, i.Good)},
-			Fact{"Owner", i.Owner},
-			Fact{"Probes", strings.Join(i.Probes, ", ")},
-			Fact{"Family", string(i.Family)},
-		),
+		howLong(i, fmt.Sprintf("%d of %d failed; the last %d were good", i.Failed, i.Counted, i.Good)),
 		section("The proof, from the last run. "+ladderHeading(outcomes), FormFixed, maxLadder, ladderLines(outcomes)),
 		section("What is still not as it should be", FormList, maxHypotheses, leftOver(i, outcomes)),
 		section("When it would come back", FormText, maxFacts, []string{comesBack(i.Opened, now, changed)}),
@@ -41,8 +29,41 @@ func resolvedNotice(i Incident, run probes.Run, o Options) Notice {
 	return n
 }
 
+// resolveOf begins every end of one incident.
+func resolveOf(i Incident, run probes.Run, o Options) Notice {
+	n := i.notice(o)
+	n.ID, n.Kind = i.name()+" "+string(KindResolved), KindResolved
+	n.Title = shorten("RESOLVED "+clean(i.Target)+" ("+i.Opened.trouble()+")", maxTitle, "…")
+	n.Links = links(Link{"Dashboard", dashboard(o, run, placeOf(i, probes.Outcome{}))}, Link{"Runbook", i.Runbook})
+	return n
+}
+
+func howLong(i Incident, runs string) []Section {
+	return facts("How long it lasted",
+		Fact{"Since", clock(i.Since)},
+		Fact{"Lasted", lasted(i.Ended.Sub(i.Since))},
+		Fact{"Runs", runs},
+		Fact{"Owner", i.Owner},
+		Fact{"Probes", strings.Join(i.Probes, ", ")},
+		Fact{"Family", string(i.Family)},
+	)
+}
+
+// whyOver says why a run was good at last. What is accepted is not mended.
+func whyOver(i Incident, outcomes []probes.Outcome, now Sight) (cause, string) {
+	for _, o := range outcomes {
+		if o.Accepted != nil && o.Verdict == probes.VerdictFail && o.Family == i.Family {
+			return causeAccepted, "accepted until " + day(o.Accepted.Until) + because(o.Accepted.Reason) + ": " + troubleOf(o)
+		}
+	}
+	return why(i.Opened, now)
+}
+
 func becauseWords(c cause, how string) string {
-	if how == "" {
+	switch {
+	case c == causeAccepted:
+		return how
+	case how == "":
 		return string(c)
 	}
 	return string(c) + ": " + how
@@ -51,13 +72,21 @@ func becauseWords(c cause, how string) string {
 // reasonsWhy says what changed, and what it was.
 func reasonsWhy(i Incident, changed cause, how string) []string {
 	lines := []string{sentence(capital(becauseWords(changed, how)))}
-	if changed == causeNeither {
+	switch changed {
+	case causeAccepted:
+		lines[0] = sentence(capital(how)) + " It is not mended: perch tells it no more, and goes on measuring."
+	case causeNeither:
 		lines[0] = "Neither the path nor the declared client changed in anything that perch measures: it works again, and the cause may still be there."
 	}
-	if i.Opened.Message != "" {
-		lines = append(lines, "At the opening: "+sentence(i.Opened.Message))
+	return append(lines, atOpening(i))
+}
+
+// atOpening says what was seen when it fired; empty when that is not known.
+func atOpening(i Incident) string {
+	if i.Opened.Message == "" {
+		return ""
 	}
-	return lines
+	return "At the opening: " + sentence(i.Opened.Message)
 }
 
 // leftOver says what a good run does not prove: a probe that has not run since
@@ -84,6 +113,8 @@ func comesBack(then, now Sight, changed cause) string {
 		limit = age(ended)
 	}
 	switch {
+	case changed == causeAccepted:
+		return "When the acceptance ends, or as soon as what fails is another trouble, or at an idle age that is not accepted."
 	case limit == "":
 		return "At any time, if what failed at the opening fails again: nothing in it follows an idle time."
 	case changed == causePath && now.Closed > 0:

@@ -137,6 +137,9 @@ func TestANoticeFitsANarrowTerminal(t *testing.T) {
 			fixed["  "+line] = s.Form == FormFixed
 		}
 	}
+	for _, l := range notices[0].Links {
+		fixed["  "+l.Name+": "+l.URL] = true
+	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if n := utf8.RuneCountInString(line); n > columns && !fixed[line] && len(strings.Fields(line)) > 1 {

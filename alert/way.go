@@ -94,3 +94,21 @@ func ways(destinations []string) []Way {
 	}
 	return all
 }
+
+// readdress takes the ways to destinations that the config no longer has from
+// the outbox. A notice that has no other goes to those that it has now: it was
+// told nowhere.
+func (m *Memory) readdress(destinations []string) {
+	for i := range m.Outbox {
+		n := &m.Outbox[i]
+		doubted := slices.ContainsFunc(n.Ways, func(w Way) bool { return w.PossibleRepeat })
+		n.Ways = slices.DeleteFunc(n.Ways, func(w Way) bool { return !slices.Contains(destinations, w.Destination) })
+		if len(n.Ways) > 0 {
+			continue
+		}
+		n.Ways = ways(destinations)
+		for w := range n.Ways {
+			n.Ways[w].PossibleRepeat = doubted
+		}
+	}
+}

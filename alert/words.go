@@ -73,6 +73,17 @@ func verdictWord(v probes.Verdict) string {
 	return "unknown"
 }
 
+// rowWord is verdictWord, of an outcome.
+func rowWord(o probes.Outcome) string {
+	if o.Accepted != nil {
+		return "accepted"
+	}
+	return verdictWord(o.Verdict)
+}
+
+// number writes a count.
+func number(n int) string { return strconv.Itoa(n) }
+
 // got says what an attempt came to: the status of its answer, or why none came.
 func got(a probes.Attempt) string {
 	switch a.Reason {

@@ -1,0 +1,217 @@
+package alert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Backlog is what could not be told in time, a line an incident. It is kept
+// with its notice, so that what turns late after it can be added.
+type Backlog struct {
+	Entries []Entry `json:"entries,omitempty"` // in the order in which they were decided
+	More    int     `json:"more,omitempty"`    // incidents for which there was no room
+	Others  int     `json:"others,omitempty"`  // reminders, sharper evidence, digests: told in a number
+}
+
+// Entry is what a backlog says of one incident.
+type Entry struct {
+	Name   string    `json:"name"`
+	What   string    `json:"what"`
+	Opened time.Time `json:"opened,omitzero"` // zero: its opening was told before
+	Ended  time.Time `json:"ended,omitzero"`  // zero: its end was not decided, or is told after it
+	// PossibleRepeat says that some of it may have been delivered before.
+	PossibleRepeat bool `json:"possible_repeat,omitempty"`
+}
+
+const (
+	// waitsAtMost is how long a notice waits to be told by itself.
+	waitsAtMost = 24 * time.Hour
+	mostEntries = 60
+	maxEntries  = 2700 // a section of them
+)
+
+// sumUpBacklog puts the notices that waited for too long into one, for each
+// destination and each of its channels: after an outage nobody is flooded.
+func (m *Memory) sumUpBacklog(o Options) {
+	for _, destination := range o.Destinations {
+		var channels []string
+		for _, n := range m.Outbox {
+			if !slices.Contains(channels, n.Channel) {
+				channels = append(channels, n.Channel)
+			}
+		}
+		for _, channel := range channels {
+			if late := m.late(destination, channel, o.Now); len(late) > 1 {
+				m.replace(destination, late, o)
+			}
+		}
+	}
+}
+
+// late returns the places of what is to be summed up: what waited for too long,
+// and an earlier sum, whatever its age.
+func (m *Memory) late(destination, channel string, now time.Time) []int {
+	var places []int
+	for i, n := range m.Outbox {
+		if _, waits := n.way(destination); waits && n.Channel == channel && (n.Kind == KindBacklog || now.Sub(n.Decided) > waitsAtMost) {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// replace puts one backlog at the first of the places, and takes the ways to
+// the destination from what it sums up. What was told but for its pictures is
+// not told again.
+func (m *Memory) replace(destination string, places []int, o Options) {
+	var sum Backlog
+	first := places[0]
+	decided, channel := m.Outbox[first].Decided, m.Outbox[first].Channel
+	for _, i := range places {
+		n := &m.Outbox[i]
+		way, _ := n.way(destination)
+		if !slices.Contains(way.Done, PartMessage) {
+			sum.add(*n, way.PossibleRepeat)
+		}
+		if n.Decided.Before(decided) {
+			decided = n.Decided
+		}
+		n.Ways = slices.DeleteFunc(n.Ways, func(w Way) bool { return w.Destination == destination })
+	}
+	sum.bound()
+	if len(sum.Entries) > 0 || sum.Others > 0 {
+		n := backlogNotice(sum, o)
+		n.ID = strings.Join([]string{string(KindBacklog), destination, channel, o.Now.UTC().Format(time.RFC3339Nano)}, " ")
+		n.Decided, n.Channel, n.Ways = decided, channel, ways([]string{destination})
+		m.Outbox = slices.Insert(m.Outbox, first, n)
+	}
+	m.Outbox = slices.DeleteFunc(m.Outbox, func(n Notice) bool { return len(n.Ways) == 0 })
+}
+
+// add sums up one more notice.
+func (b *Backlog) add(n Notice, doubted bool) {
+	if n.Kind == KindBacklog {
+		for _, e := range n.Backlog.Entries {
+			e.PossibleRepeat = e.PossibleRepeat || doubted
+			b.put(e)
+		}
+		b.More += n.Backlog.More
+		b.Others += n.Backlog.Others
+		return
+	}
+	about := n.About
+	if len(about) == 0 { // the format before
+		name, _, _ := strings.Cut(n.ID, " ")
+		about = []About{{Name: name, Target: n.Target, Trouble: trouble(n.Diagnosis)}}
+	}
+	for _, a := range about {
+		e := Entry{Name: a.Name, What: shorten(clean(a.Target), 80, "…") + ": " + shorten(clean(a.Trouble), 120, "…"), PossibleRepeat: doubted}
+		switch n.Kind {
+		case KindFiring, KindFlapping:
+			e.Opened = n.Decided
+			if !a.Since.IsZero() {
+				e.Opened = a.Since
+			}
+		case KindResolved:
+			e.Ended = n.Decided
+			if !a.Ended.IsZero() {
+				e.Ended = a.Ended
+			}
+		default:
+			b.Others++
+			return
+		}
+		b.put(e)
+	}
+}
+
+// put adds what is known of an incident to its entry, or makes one.
+func (b *Backlog) put(e Entry) {
+	at := slices.IndexFunc(b.Entries, func(have Entry) bool { return have.Name == e.Name })
+	if at < 0 {
+		b.Entries = append(b.Entries, e)
+		return
+	}
+	have := &b.Entries[at]
+	have.PossibleRepeat = have.PossibleRepeat || e.PossibleRepeat
+	if have.Opened.IsZero() {
+		have.Opened = e.Opened
+	}
+	if !e.Ended.IsZero() {
+		have.Ended = e.Ended
+	}
+}
+
+// bound keeps what matters most where there is no room for all: the oldest of
+// those that opened and are over go first.
+func (b *Backlog) bound() {
+	for _, goes := range []func(Entry) bool{
+		func(e Entry) bool { return !e.Opened.IsZero() && !e.Ended.IsZero() },
+		func(Entry) bool { return true },
+	} {
+		excess := len(b.Entries) - mostEntries
+		b.Entries = slices.DeleteFunc(b.Entries, func(e Entry) bool {
+			if excess <= 0 || !goes(e) {
+				return false
+			}
+			excess--
+			b.More++
+			return true
+		})
+	}
+}
+
+// backlogNotice tells what could not be told in time: first what may still be
+// open.
+func backlogNotice(b Backlog, o Options) Notice {
+	var open, over, ended []string
+	for _, e := range b.Entries {
+		switch {
+		case e.Ended.IsZero():
+			open = append(open, e.line())
+		case e.Opened.IsZero():
+			ended = append(ended, e.line())
+		default:
+			over = append(over, e.line())
+		}
+	}
+	n := Notice{
+		Kind:    KindBacklog,
+		Title:   shorten("BACKLOG: "+counted(len(b.Entries)+b.More, "incident")+" while notices could not be delivered", maxTitle, "…"),
+		Summary: shorten(fmt.Sprintf("For more than %s no notice arrived here. Opened and perhaps still open: %d; opened and over: %d; over: %d.", span(waitsAtMost), len(open), len(over), len(ended)), maxSummary, "…"),
+		Links:   links(Link{"Dashboard", o.DashboardURL}),
+	}
+	var also []string
+	if b.More > 0 {
+		also = append(also, counted(b.More, "more incident")+", for which there is no room here")
+	}
+	if b.Others > 0 {
+		also = append(also, counted(b.Others, "notice")+" of other kinds: reminders, sharper evidence, digests")
+	}
+	n.Sections = slices.Concat(
+		section("Opened; if one is over, a later message says so", FormList, maxEntries, open),
+		section("Opened, and over", FormList, maxEntries, over),
+		section("Over; told before as opened", FormList, maxEntries/2, ended),
+		section("Also", FormList, maxFacts, also),
+	)
+	return n
+}
+
+// line says one incident with its times.
+func (e Entry) line() string {
+	text := e.What + ": "
+	switch {
+	case e.Ended.IsZero():
+		text += "since " + clock(e.Opened)
+	case e.Opened.IsZero():
+		text += "over at " + clock(e.Ended)
+	default:
+		text += clock(e.Opened) + " to " + clock(e.Ended) + ", " + lasted(e.Ended.Sub(e.Opened))
+	}
+	if e.PossibleRepeat {
+		text += " (this may be a repeat)"
+	}
+	return text
+}

@@ -1,0 +1,118 @@
+package alert
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// clone copies everything that a decision changes, so that the memory that was
+// passed in stays as it is.
+func (m Memory) clone() Memory {
+	m.Incidents = slices.Clone(m.Incidents)
+	for i := range m.Incidents {
+		at := &m.Incidents[i]
+		at.Probes, at.Runs, at.Known = slices.Clone(at.Probes), slices.Clone(at.Runs), slices.Clone(at.Known)
+	}
+	m.Outbox = slices.Clone(m.Outbox)
+	for i := range m.Outbox {
+		m.Outbox[i].Ways = slices.Clone(m.Outbox[i].Ways)
+	}
+	m.Threads = maps.Clone(m.Threads)
+	m.Muted = slices.Clone(m.Muted)
+	m.Digest.Items = slices.Clone(m.Digest.Items)
+	return m
+}
+
+const (
+	// keepResolved is how long what is over is remembered, and mostResolved how
+	// much of it: the next decisions look at what came back soon.
+	keepResolved = 7 * 24 * time.Hour
+	mostResolved = 100
+	// keepPending is when a failure that was never followed by another run is
+	// forgotten: its probe is gone.
+	keepPending = 30 * 24 * time.Hour
+	// mostWhole is how many waiting notices keep all their sections. With Slack
+	// away for weeks the memory must not outgrow the state.
+	mostWhole = 100
+)
+
+// forget bounds the memory.
+func (m *Memory) forget(now time.Time) {
+	resolved := m.resolved()
+	m.Incidents = slices.DeleteFunc(m.Incidents, func(i Incident) bool {
+		switch i.State {
+		case StatePending:
+			return now.Sub(i.Last) > keepPending
+		case StateResolved:
+			if resolved <= mostResolved && now.Sub(i.Ended) <= keepResolved {
+				return false
+			}
+			resolved--
+			return true
+		case StateFiring:
+			return false
+		}
+		return false
+	})
+	for i := range max(0, len(m.Outbox)-mostWhole) {
+		m.Outbox[i].slim()
+	}
+	m.forgetThreads()
+}
+
+func (m Memory) resolved() int {
+	n := 0
+	for _, i := range m.Incidents {
+		if i.State == StateResolved {
+			n++
+		}
+	}
+	return n
+}
+
+// forgetThreads drops the places of conversations that are never taken up
+// again: no incident and no waiting notice belongs to them.
+func (m *Memory) forgetThreads() {
+	needed := map[string]bool{}
+	for _, i := range m.Incidents {
+		needed[i.thread()] = true
+	}
+	for _, n := range slices.Concat(m.Outbox, m.Muted) {
+		needed[n.Thread] = true
+	}
+	maps.DeleteFunc(m.Threads, func(key string, _ Thread) bool {
+		_, thread, _ := strings.Cut(key, " ")
+		return !needed[thread]
+	})
+}
+
+// Shrink makes room where the state says that it is too large: the older half
+// of the incidents that are over is forgotten, then the older half of the
+// waiting notices loses its details. It returns false when there is nothing
+// left to drop: what is open, and that something is to be told, is never dropped.
+func (m Memory) Shrink() (Memory, bool) {
+	m = m.clone()
+	if n := (m.resolved() + 1) / 2; n > 0 {
+		m.Incidents = slices.DeleteFunc(m.Incidents, func(i Incident) bool {
+			if i.State != StateResolved || n == 0 {
+				return false
+			}
+			n--
+			return true
+		})
+		m.forgetThreads()
+		return m, true
+	}
+	var whole []int
+	for i, n := range m.Outbox {
+		if !n.isSlim() {
+			whole = append(whole, i)
+		}
+	}
+	for _, i := range whole[:(len(whole)+1)/2] {
+		m.Outbox[i].slim()
+	}
+	return m, len(whole) > 0
+}

@@ -1,0 +1,240 @@
+package alert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"perch.example/probes"
+)
+
+// fromTargets is at how many targets the same trouble in one run is told as one.
+const fromTargets = 3
+
+// togetherness is what turns have in common that are told in one notice.
+type togetherness struct {
+	kind                       Kind
+	trouble, channel, severity string
+	thread                     string // of what is told already; empty: it opens now
+}
+
+// together returns under what a turn may be told with others, and whether it
+// may at all. What people know of is told together where they were told
+// together: each conversation must hear of its end.
+func (t turn) together() (togetherness, bool) {
+	common := togetherness{kind: t.kind, channel: t.Channel, severity: t.Severity}
+	switch {
+	case t.silence != nil || t.removed:
+		return common, false
+	case t.kind == KindFiring:
+		common.trouble = t.trouble
+		return common, true
+	case t.kind == KindResolved || t.kind == KindReminder:
+		common.thread = t.thread()
+		return common, common.thread != t.name()
+	}
+	return common, false
+}
+
+// gather puts the turns of three targets or more that are told together into
+// one list, at the place of their first; every other turn is a list of its own.
+func gather(turns []turn) [][]turn {
+	targets := map[togetherness][]string{}
+	for _, t := range turns {
+		common, may := t.together()
+		if may && !slices.Contains(targets[common], t.Target) {
+			targets[common] = append(targets[common], t.Target)
+		}
+	}
+	var lists [][]turn
+	at := map[togetherness]int{}
+	for _, t := range turns {
+		common, may := t.together()
+		if !may || len(targets[common]) < fromTargets {
+			lists = append(lists, []turn{t})
+			continue
+		}
+		if _, begun := at[common]; !begun {
+			at[common] = len(lists)
+			lists = append(lists, nil)
+		}
+		lists[at[common]] = append(lists[at[common]], t)
+	}
+	return lists
+}
+
+// notices writes what is told, in order, and keeps what is told after a silence.
+func (m *Memory) notices(turns []turn, run probes.Run, o Options) []Notice {
+	var out []Notice
+	for _, list := range gather(turns) {
+		if len(list) > 1 {
+			out = append(out, m.groupNotice(list, run, o))
+			continue
+		}
+		n := list[0].notice(run, o)
+		if s := list[0].silence; s != nil {
+			m.Muted = append(m.Muted, hush(n, *s))
+			continue
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// notice writes what is told of one incident.
+func (t turn) notice(run probes.Run, o Options) Notice {
+	switch {
+	case t.removed:
+		return removedNotice(t.Incident, run, o)
+	case t.kind == KindResolved:
+		return resolvedNotice(t.Incident, run, o)
+	case t.kind == KindReminder:
+		return reminderNotice(t.Incident, run, o)
+	}
+	return notice(t.Incident, t.kind, run, o)
+}
+
+// groupNotice tells several incidents at once: a line each, and what one of
+// them shows, as an example.
+func (m *Memory) groupNotice(list []turn, run probes.Run, o Options) Notice {
+	example := exampleOf(list, run)
+	if example.kind == KindFiring {
+		thread := fmt.Sprintf("%s#%d", orNone(string(example.diagnosis)), list[0].Number)
+		for n := range list {
+			list[n].Thread = thread
+			m.setThread(list[n].Incident, thread)
+		}
+		example.Thread = thread
+	}
+	n := example.Incident.notice(o)
+	n.ID = fmt.Sprintf("%s %s %d", n.Thread, example.kind, list[0].Number)
+	n.Kind, n.Target, n.Diagnosis, n.About = example.kind, "", example.diagnosis, nil
+	if example.kind == KindReminder {
+		n.ID += fmt.Sprintf("-%d", example.Reminders)
+	}
+	var targets []string
+	since := example.Since
+	for _, t := range list {
+		n.About = append(n.About, t.about())
+		if !slices.Contains(targets, t.Target) {
+			targets = append(targets, t.Target)
+		}
+		if t.Since.Before(since) {
+			since = t.Since
+		}
+	}
+	outcomes := contributed(example.Probes, run)
+	n.Title = shorten(groupTitle(example, len(targets)), maxTitle, "…")
+	n.Summary = shorten(groupSummary(example, targets, outcomes), maxSummary, "…")
+	n.Links = links(Link{"Dashboard", dashboard(o, run, place{targets: targets, since: since})}, Link{"Runbook", example.Runbook})
+	n.Trail = trail(run, lastTrace(outcomes))
+	n.Charts = charts(outcomes)
+	n.Sections = groupSections(list, example, outcomes, o)
+	return n
+}
+
+// setThread notes where an incident is told.
+func (m *Memory) setThread(of Incident, thread string) {
+	for i := range m.Incidents {
+		if have := &m.Incidents[i]; have.Number == of.Number && have.Target == of.Target && have.Family == of.Family {
+			have.Thread = thread
+		}
+	}
+}
+
+// exampleOf returns the turn whose failure comes nearest to the application;
+// where nothing fails any more, the first.
+func exampleOf(list []turn, run probes.Run) turn {
+	best, most := list[0], -1
+	for _, t := range list {
+		lead := leading(contributed(t.Probes, run), t.Family)
+		if lead != nil && nearness(*lead) > most {
+			best, most = t, nearness(*lead)
+		}
+	}
+	return best
+}
+
+func groupTitle(example turn, targets int) string {
+	what := counted(targets, "target")
+	switch example.kind {
+	case KindResolved:
+		return "RESOLVED " + what + " (" + example.Opened.trouble() + ")"
+	case KindReminder:
+		return "STILL FIRING " + what + ": " + example.trouble
+	default:
+		return "FIRING " + what + ": " + example.trouble
+	}
+}
+
+// groupSummary names the targets, as many as a phone shows, and says what one
+// of them meets.
+func groupSummary(example turn, targets []string, outcomes []probes.Outcome) string {
+	const shown = 3
+	var names []string
+	for _, target := range targets[:min(shown, len(targets))] {
+		names = append(names, shorten(clean(target), 40, "…"))
+	}
+	text := strings.Join(names, ", ")
+	if left := len(targets) - len(names); left > 0 {
+		text += " and " + counted(left, "more target")
+	}
+	if lead := leading(outcomes, example.Family); lead != nil {
+		return sentence(text + ": " + clean(summary(*lead)))
+	}
+	return sentence(text)
+}
+
+func groupSections(list []turn, example turn, outcomes []probes.Outcome, o Options) []Section {
+	name := clean(example.Target)
+	where := section("Where", FormText, maxExperience, groupLines(list))
+	check := section(checkHeading(example.kind), FormList, maxCheck, groupChecks(example, o))
+	lead := leading(outcomes, example.Family)
+	switch {
+	case example.kind == KindResolved:
+		now := look(outcomes, example.Family)
+		changed, how := whyOver(example.Incident, outcomes, now)
+		return slices.Concat(where,
+			section("Why it is over at "+name+", as an example", FormText, maxExperience, reasonsWhy(example.Incident, changed, how)),
+			section("The proof, from the last run at "+name+". "+ladderHeading(outcomes), FormFixed, maxLadder, ladderLines(outcomes)),
+			section("When it would come back", FormText, maxFacts, []string{comesBack(example.Opened, now, changed)}),
+			check)
+	case example.kind == KindReminder || lead == nil:
+		return slices.Concat(where,
+			section("What changed at "+name+" since it opened, as an example", FormText, maxExperience, sinceOpening(example.Incident, look(outcomes, example.Family))),
+			check)
+	}
+	return slices.Concat(where,
+		section("What the application experiences at "+name+", as an example", FormText, maxExperience/2, append(news(example.Incident, *lead, KindFiring), experience(*lead, outcomes, example.Family)...)),
+		section(ladderHeading(outcomes), FormFixed, maxLadder*3/4, ladderLines(outcomes)),
+		section("Explanations, ruled in or out by what was measured there", FormList, maxHypotheses, hypotheses(*lead, outcomes)),
+		section("What to change", FormList, maxAdvice, advice(*lead, outcomes)),
+		check)
+}
+
+// groupLines say of each incident since when, how often, and whose it is.
+func groupLines(list []turn) []string {
+	lines := make([]string, len(list))
+	for n, t := range list {
+		text := shorten(clean(t.Target), 80, "…") + ": " + t.share() + " since " + clock(t.Since)
+		if t.kind == KindResolved {
+			text += "; over after " + lasted(t.Ended.Sub(t.Since))
+		}
+		if t.Owner != "" {
+			text += "; owner " + shorten(clean(t.Owner), 60, "…")
+		}
+		if t.Silenced != (Hush{}) {
+			text += "; silenced " + t.Silenced.words()
+		}
+		lines[n] = text
+	}
+	return lines
+}
+
+func groupChecks(example turn, o Options) []string {
+	lines := []string{"`" + command(example.Incident, o.Config) + "` runs the example again now"}
+	if example.kind != KindResolved {
+		lines = append(lines, mute(example.Target, o.Config)+"; the others likewise")
+	}
+	return lines
+}

@@ -1,0 +1,31 @@
+package alert
+
+import (
+	"slices"
+
+	"perch.example/probes"
+)
+
+// Ongoing returns a notice of each open incident that people were told of and
+// that is not silenced: for a destination that forgets what it does not hear in
+// each run. They are never kept.
+func Ongoing(m Memory, run probes.Run, o Options) []Notice {
+	o = o.withDefaults()
+	var out []Notice
+	for _, i := range m.Incidents {
+		if i.State != StateFiring || !i.Announced || o.muted(i.Probes) != nil {
+			continue
+		}
+		outcomes := contributed(i.Probes, run)
+		n, lead := i.still(outcomes, run, o)
+		n.ID = i.name() + " " + string(KindOngoing)
+		n.Kind = KindOngoing
+		n.Trail = trail(run, traceOf(lead))
+		n.Sections = slices.Concat(
+			facts("Since when, and how often", i.soFar(o)...),
+			section("What is known", FormText, maxExperience, []string{atOpening(i)}),
+		)
+		out = append(out, n)
+	}
+	return out
+}

@@ -1,0 +1,32 @@
+package alert
+
+import "encoding/json"
+
+// slackBefore is the only destination that the format before knew.
+const slackBefore = "slack"
+
+// UnmarshalJSON reads a memory, also in the format before: there a waiting
+// notice had one way, to Slack, and said itself how far it had come.
+func (m *Memory) UnmarshalJSON(content []byte) error {
+	type plain Memory
+	var now plain
+	if err := json.Unmarshal(content, &now); err != nil {
+		return err
+	}
+	var before struct {
+		Outbox []struct {
+			Sending        bool `json:"sending"`
+			PossibleRepeat bool `json:"possible_repeat"`
+		} `json:"outbox"`
+	}
+	if err := json.Unmarshal(content, &before); err != nil {
+		return err
+	}
+	for i := range now.Outbox {
+		if n := &now.Outbox[i]; len(n.Ways) == 0 {
+			n.Ways = []Way{{Destination: slackBefore, Sending: before.Outbox[i].Sending, PossibleRepeat: before.Outbox[i].PossibleRepeat}}
+		}
+	}
+	*m = Memory(now)
+	return nil
+}

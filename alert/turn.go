@@ -1,0 +1,121 @@
+package alert
+
+import (
+	"slices"
+	"time"
+
+	"perch.example/probes"
+)
+
+// turn is what there is to tell of an incident after a run: at most one a run.
+type turn struct {
+	Incident
+	kind      Kind
+	trouble   string // what is told of it
+	diagnosis probes.Diagnosis
+	removed   bool     // it ends because its probes are no longer in the config
+	silence   *Silence // its end is kept until this is over; nil: it is told
+}
+
+// end closes the incident, and returns its turn where people are to hear of it:
+// whoever was told that it began.
+func (i *Incident) end(o Options, removed bool) []turn {
+	i.State, i.Ended = StateResolved, o.Now
+	silence := o.muted(i.Probes)
+	if o.Mode == ModeNotify && !i.Announced || o.Mode != ModeNotify && silence != nil {
+		return nil
+	}
+	return []turn{{Incident: *i, kind: KindResolved, diagnosis: i.Opened.Diagnosis, removed: removed, silence: silence}}
+}
+
+// tell returns the incident's turn while it is open, if it has one. What is
+// told is noted; what is muted is not, so that it is told after the silence.
+func (i *Incident) tell(run probes.Run, o Options) []turn {
+	lead := leading(contributed(i.Probes, run), i.Family)
+	if i.State != StateFiring || i.Good > 0 || lead == nil {
+		return nil
+	}
+	kind := i.due(*lead, o)
+	if kind == "" {
+		return nil
+	}
+	if silence := o.muted(i.Probes); silence != nil {
+		if kind == KindFiring || kind == KindFlapping {
+			i.hush(*silence, o.Now)
+		}
+		return nil
+	}
+	i.heard(kind, lead.Diagnosis, o)
+	said := turn{Incident: *i, kind: kind, trouble: troubleOf(*lead), diagnosis: lead.Diagnosis}
+	i.Silenced = Hush{} // said now
+	return []turn{said}
+}
+
+// due returns what people have not heard of an open incident whose run failed:
+// that it is open, that it is another trouble than they were told, or, after a
+// while, that it is still there. In a mode that tells nobody an opening is shown
+// once, and nothing of what was told before.
+func (i *Incident) due(lead probes.Outcome, o Options) Kind {
+	notify := o.Mode == ModeNotify
+	switch {
+	case notify && !i.Announced || !notify && !i.Announced && i.Heard.IsZero():
+		if len(i.Flapping) > 0 {
+			return KindFlapping
+		}
+		return KindFiring
+	case !notify && i.Announced:
+		return ""
+	case len(i.Flapping) == 0 && lead.Diagnosis != "" && !slices.Contains(i.known(), lead.Diagnosis):
+		return KindSharper
+	case i.remind(o):
+		return KindReminder
+	}
+	return ""
+}
+
+// known returns the diagnoses that people were told.
+func (i Incident) known() []probes.Diagnosis {
+	if len(i.Known) == 0 { // the format before did not keep them
+		return []probes.Diagnosis{i.Opened.Diagnosis}
+	}
+	return i.Known
+}
+
+// heard notes what is told.
+func (i *Incident) heard(kind Kind, d probes.Diagnosis, o Options) {
+	i.Heard = o.Now
+	switch kind {
+	case KindFiring, KindFlapping:
+		i.Announced, i.Thread, i.Known = o.Mode == ModeNotify, i.name(), []probes.Diagnosis{d}
+	case KindSharper:
+		i.Known = append(slices.Clone(i.known()), d)
+	case KindReminder:
+		i.Reminders++
+	default:
+	}
+}
+
+// hush notes that a silence kept the opening from being told.
+func (i *Incident) hush(s Silence, now time.Time) {
+	if i.Silenced.From.IsZero() {
+		i.Silenced.From = now
+	}
+	i.Silenced.Until, i.Silenced.Reason = s.Until, shorten(clean(s.Reason), 200, "…")
+}
+
+// thread names the conversation in which it is told.
+func (i Incident) thread() string {
+	if i.Thread == "" {
+		return i.name()
+	}
+	return i.Thread
+}
+
+// about is what machines need to know of it.
+func (i Incident) about() About {
+	return About{
+		Name: i.name(), Target: i.Target, Family: i.Family, State: i.State, Probes: slices.Clone(i.Probes),
+		Since: i.Since, Fired: i.Fired, Ended: i.Ended, Failed: i.Failed, Counted: i.Counted,
+		Owner: i.Owner, Severity: i.Severity, Runbook: i.Runbook, Every: i.Every, Trouble: i.Opened.trouble(),
+	}
+}
