@@ -72,10 +72,10 @@ func becauseWords(c cause, how string) string {
 // reasonsWhy says what changed, and what it was.
 func reasonsWhy(i Incident, changed cause, how string) []string {
 	lines := []string{sentence(capital(becauseWords(changed, how)))}
-	switch changed {
-	case causeAccepted:
+	if changed == causeAccepted {
 		lines[0] = sentence(capital(how)) + " It is not mended: perch tells it no more, and goes on measuring."
-	case causeNeither:
+	}
+	if changed == causeNeither {
 		lines[0] = "Neither the path nor the declared client changed in anything that perch measures: it works again, and the cause may still be there."
 	}
 	return append(lines, atOpening(i))
