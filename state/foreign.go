@@ -8,11 +8,17 @@ import (
 	"os"
 )
 
-// ForeignError says that the file is somebody else's. It stays as it is, under
-// its own name: a path that was given by mistake must not cost anybody a file.
-type ForeignError struct{ Path string }
+// ForeignError says that what was given for the state is somebody else's. It
+// stays as it is, under its own name: a mistake must not cost anybody a file.
+type ForeignError struct {
+	Path  string // the file, or "configmap shop/perch-state"
+	Holds string // the keys of a ConfigMap; empty for a file
+}
 
 func (e *ForeignError) Error() string {
+	if e.Holds != "" {
+		return fmt.Sprintf("opening state %q: it holds other things (%s) and no state of perch's, and is left as it is; give state.configmap a ConfigMap of its own", e.Path, e.Holds)
+	}
 	return fmt.Sprintf("opening state %q: it is not a perch state file, and is left as it is; give state.file a path of its own", e.Path)
 }
 

@@ -45,12 +45,12 @@ func mergeSection(base, mine, theirs json.RawMessage, joinBoth Merge) (json.RawM
 // mergeJSON joins two objects at their top level, key by key; a key that both
 // changed, and whatever is no object, is mine.
 func mergeJSON(base, mine, theirs json.RawMessage) (json.RawMessage, error) {
-	m, mineIs := object(mine)
-	t, theirsIs := object(theirs)
+	m, mineIs := membersOf(mine)
+	t, theirsIs := membersOf(theirs)
 	if !mineIs || !theirsIs {
 		return mine, nil
 	}
-	b, _ := object(base) // something else was there: both sides made all of theirs
+	b, _ := membersOf(base) // something else was there: both sides made all of theirs
 	joined := map[string]json.RawMessage{}
 	for key := range keysOf(m, t) {
 		content, err := mergeSection(b[key], m[key], t[key], keepMineJSON)
@@ -66,8 +66,8 @@ func mergeJSON(base, mine, theirs json.RawMessage) (json.RawMessage, error) {
 
 func keepMineJSON(_, mine, _ json.RawMessage) (json.RawMessage, error) { return mine, nil }
 
-// object returns the members of a JSON object.
-func object(text json.RawMessage) (map[string]json.RawMessage, bool) {
+// membersOf returns the members of a JSON object.
+func membersOf(text json.RawMessage) (map[string]json.RawMessage, bool) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil || members == nil {
 		return nil, false

@@ -34,11 +34,17 @@ type AsideError struct {
 	Aside string // where its content is now: a file, or a key of the same ConfigMap
 	Newer bool   // a later version of perch wrote it; else it is corrupt
 	Err   error  // what is wrong with it
+	// GivenUp is the oldest copy of a ConfigMap's, which this one took the room of.
+	GivenUp string
 }
 
 func (e *AsideError) Error() string {
-	return fmt.Sprintf("reading state %q: %v; it is kept as %q, and this run starts with nothing remembered: "+
+	text := fmt.Sprintf("reading state %q: %v; it is kept as %q, and this run starts with nothing remembered: "+
 		"no open incidents, no due times, no requests counted today", e.Path, e.Err, e.Aside)
+	if e.GivenUp != "" {
+		text += fmt.Sprintf("; the older copy %q is given up for it", e.GivenUp)
+	}
+	return text
 }
 
 func (e *AsideError) Unwrap() error { return e.Err }

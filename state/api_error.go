@@ -1,0 +1,43 @@
+package state
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+const (
+	resourceConfigMaps = "configmaps"
+	resourceLeases     = "leases"
+)
+
+// explain says what to do about an answer of the API server's.
+func (c ConfigMapConfig) explain(doing, resource string, err error) error {
+	kind := "ConfigMap"
+	if resource == resourceLeases {
+		kind = "Lease"
+	}
+	what := fmt.Sprintf("%s state %q: the %s %q", doing, c.path(), kind, c.Name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("%s does not exist in namespace %q, and perch may not create it; apply it empty, once: %s: %w", what, c.Namespace, c.creation(resource), err)
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("%s may not be read and written; perch needs a Role with get and update on both: %s, bound to its service account (docs/state.md): %w", what, c.role(), err)
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("%s cannot be reached: the API server does not take perch's credentials; log in again, or see that the Pod's token is mounted: %w", what, err)
+	case !answered(err):
+		return fmt.Errorf("%s cannot be reached: does a NetworkPolicy let perch reach the API server? %w", what, err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+func (c ConfigMapConfig) creation(resource string) string {
+	if resource == resourceConfigMaps {
+		return fmt.Sprintf("kubectl -n %s create configmap %s", c.Namespace, c.Name)
+	}
+	return fmt.Sprintf(`echo '{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":%q,"namespace":%q}}' | kubectl apply -f -`, c.Name, c.Namespace)
+}
+
+func (c ConfigMapConfig) role() string {
+	return fmt.Sprintf("kubectl -n %s create role %s --verb=get,update --resource=configmaps,leases.coordination.k8s.io --resource-name=%s", c.Namespace, c.Name, c.Name)
+}

@@ -1,0 +1,97 @@
+package state
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"time"
+
+	coordination "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// takeLease waits for its turn and returns a Lease that is held and renewed.
+func takeLease(ctx context.Context, a *api) (*lease, error) {
+	l := &lease{api: a, identity: a.config.Identity + "_" + rand.Text()[:10], done: make(chan struct{})}
+	waiting, cancel := context.WithTimeoutCause(ctx, a.config.Wait, fmt.Errorf("it was not free within %s", a.config.Wait))
+	defer cancel()
+	var seen sighting
+	for {
+		object, err := persist(waiting, a.getLease)
+		switch {
+		case err != nil && seen.object != nil && waiting.Err() != nil:
+			return nil, errors.Join(lockedBy(a.config, seen.object), context.Cause(waiting))
+		case err != nil:
+			return nil, a.config.explain("locking", resourceLeases, err)
+		case holderOf(object) == l.identity: // our own update was carried out, and its answer was lost
+			l.hold(ctx, object)
+			return l, nil
+		case seen.free(object, time.Now(), a.config.Lease):
+			l.renewed = time.Now()
+			taken, err := a.updateLease(waiting, l.claim(object))
+			if err == nil {
+				l.hold(ctx, taken)
+				return l, nil
+			}
+			if !apierrors.IsConflict(err) && !passing(err) {
+				return nil, a.config.explain("locking", resourceLeases, err)
+			}
+		}
+		select {
+		case <-time.After(a.config.Lease/20 + mathrand.N(a.config.Lease/20)):
+		case <-waiting.Done():
+			return nil, errors.Join(lockedBy(a.config, object), context.Cause(waiting))
+		}
+	}
+}
+
+// sighting is a Lease as it was first seen in its present shape.
+type sighting struct {
+	object *coordination.Lease
+	since  time.Time
+}
+
+// free reports whether nobody holds the Lease any more. That is judged by our
+// own clock alone: by how long it has not been renewed since we first looked.
+// What its times say does not count: two nodes' clocks may differ by anything.
+func (s *sighting) free(object *coordination.Lease, now time.Time, lasts time.Duration) bool {
+	if holderOf(object) == "" {
+		return true
+	}
+	if s.object == nil || holderOf(s.object) != holderOf(object) || !renewedAt(s.object).Equal(renewedAt(object)) {
+		s.object, s.since = object, now
+	}
+	if seconds := object.Spec.LeaseDurationSeconds; seconds != nil {
+		lasts = time.Duration(*seconds) * time.Second // what its holder counts on
+	}
+	return now.Sub(s.since) >= lasts
+}
+
+func holderOf(object *coordination.Lease) string {
+	if object.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *object.Spec.HolderIdentity
+}
+
+func renewedAt(object *coordination.Lease) time.Time {
+	if object.Spec.RenewTime == nil {
+		return time.Time{}
+	}
+	return object.Spec.RenewTime.Time
+}
+
+func (c ConfigMapConfig) lockPath() string { return "lease " + c.Namespace + "/" + c.Name }
+
+func lockedBy(c ConfigMapConfig, object *coordination.Lease) *LockedError {
+	holder := holderOf(object)
+	if at := renewedAt(object); holder != "" && !at.IsZero() {
+		holder += ", seen at " + at.UTC().Format(time.RFC3339)
+	}
+	return &LockedError{
+		Path: c.path(), Lock: c.lockPath(), Holder: holder,
+		Hint: fmt.Sprintf("if that one is gone, the state is free %s after its last sign", c.Lease),
+	}
+}
