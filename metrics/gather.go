@@ -130,7 +130,7 @@ func spans(native []bucket) (all []*dto.BucketSpan, deltas []int64) {
 	for i, b := range native {
 		gap := b.index - next
 		if i == 0 || gap > maxGap {
-			all = append(all, &dto.BucketSpan{Offset: &gap, Length: new(uint32)})
+			all = append(all, &dto.BucketSpan{Offset: new(gap), Length: new(uint32)})
 			gap = 0
 		}
 		for range gap {
