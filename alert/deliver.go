@@ -11,7 +11,7 @@ import (
 
 // Destination is one place where notices go.
 type Destination struct {
-	Name   string // in the outbox, in metrics: "slack", "webhook", "alertmanager"
+	Name   string // in the outbox, in metrics: "slack", "webhook", "alertmanager"; without blanks
 	Sender Sender
 }
 
@@ -30,6 +30,22 @@ type Sender interface {
 type Receipt struct {
 	Thread Thread // of its incident; zero: there is none yet
 	Done   []Part
+	// Open and Over are the names of the incidents that the thread tells, as far
+	// as they are remembered.
+	Open, Over []string
+	// Problems are what failed beside the notice itself: they are said, and not
+	// tried again.
+	Problems []error
+}
+
+func (r *Receipt) did(p Part) bool { return slices.Contains(r.Done, p) }
+
+func (r *Receipt) done(parts ...Part) {
+	for _, p := range parts {
+		if !r.did(p) {
+			r.Done = append(r.Done, p)
+		}
+	}
 }
 
 // Delivery is how the notices of one run went to one destination.
@@ -41,11 +57,17 @@ type Delivery struct {
 	Errors      []error
 }
 
-// Deliver sends what waits in the outbox, in order, to each destination, and
-// returns the memory without what was told. At a destination it stops at the
-// first notice that cannot be delivered, so that the order holds, unless that
-// one was refused for what it says: it must not block the others for ever. Save
-// the memory with MarkSending before, and save the returned one after.
+// Deliver sends what waits in the outbox to each destination, and returns the
+// memory without what was told. Save the memory with MarkSending before, and
+// save the returned one after.
+//
+// An incident is always told in order: when a notice cannot be delivered, what
+// follows in its thread waits, too. Across incidents the order holds for as
+// long as it holds up nobody for ever: a destination that is down, or refuses
+// perch itself, stops all; a notice that is refused for what it says or for its
+// channel does not stop the others, nor does one that had no clear answer in an
+// earlier run already. A destination is not tried further after two failures
+// that say nothing about the notice itself.
 func Deliver(ctx context.Context, m Memory, to []Destination, now time.Time) (Memory, []Delivery) {
 	var all []Delivery
 	for _, destination := range to {
@@ -58,42 +80,110 @@ func Deliver(ctx context.Context, m Memory, to []Destination, now time.Time) (Me
 
 func deliver(ctx context.Context, m Memory, to Destination, now time.Time) (Memory, Delivery) {
 	d := Delivery{Destination: to.Name}
-	stopped := false
+	var waits heldUp
 	for _, n := range slices.Clone(m.Outbox) {
-		way, waits := n.way(to.Name)
+		way, due := n.way(to.Name)
 		switch {
-		case !waits:
+		case !due:
 			continue
 		case !to.Sender.Wants(n.Kind):
 			m = m.told(n.ID, to.Name)
 			continue
-		case stopped:
+		case waits.holds(n):
 			m = m.untold(n.ID, to.Name, way.Done, false)
 			d.Untold++
 			continue
 		}
 		n.PossibleRepeat, n.Waited = way.PossibleRepeat, max(0, now.Sub(n.Decided))
-		key := threadKey(to.Name, n.Thread)
-		so, err := to.Sender.Send(ctx, n, Receipt{Thread: m.Threads[key], Done: way.Done})
-		m = m.keepThread(key, so.Thread)
+		so, err := to.Sender.Send(ctx, n, m.receipt(n, way))
+		if n.Thread != "" {
+			m = m.keepThread(threadKey(to.Name, n.Thread), so.Thread)
+		}
+		for _, problem := range so.Problems {
+			d.Errors = append(d.Errors, fmt.Errorf("telling %q: %w", n.ID, problem))
+		}
 		if err == nil {
 			m = m.told(n.ID, to.Name)
 			d.Told++
 			continue
 		}
-		var failure *SendError
-		known := errors.As(err, &failure)
-		// Of an error of another kind nothing is known: it may have been delivered.
-		ambiguous := !known || failure.Ambiguous
-		m = m.untold(n.ID, to.Name, so.Done, ambiguous)
+		failure := judged(err)
+		m = m.untold(n.ID, to.Name, so.Done, failure.Ambiguous)
 		d.Untold++
-		if ambiguous {
+		if failure.Ambiguous {
 			d.Ambiguous++
 		}
 		d.Errors = append(d.Errors, fmt.Errorf("telling %q: %w", n.ID, err))
-		stopped = !known || !failure.Content
+		waits.after(n, way, failure)
 	}
 	return m, d
+}
+
+// judged is what is known of a failure. Of an error of another kind nothing is
+// known: the notice may have been delivered.
+func judged(err error) *SendError {
+	var failure *SendError
+	if errors.As(err, &failure) {
+		return failure
+	}
+	return &SendError{Ambiguous: true, cause: err}
+}
+
+// heldUp is what waits for the next run, after failures in this one.
+type heldUp struct {
+	all      bool
+	failures int // that said nothing about the notice itself
+	threads  map[string]bool
+	channels map[string]bool // that were refused, as notices name them
+}
+
+func (h *heldUp) holds(n Notice) bool {
+	return h.all || n.Thread != "" && h.threads[n.Thread] || h.channels[n.Channel]
+}
+
+// after decides what a failure holds up.
+func (h *heldUp) after(n Notice, way Way, e *SendError) {
+	if h.threads == nil {
+		h.threads, h.channels = map[string]bool{}, map[string]bool{}
+	}
+	h.threads[n.Thread] = true
+	switch {
+	case e.Content:
+	case e.Place:
+		h.channels[n.Channel] = true
+	case e.Ambiguous && way.PossibleRepeat && h.failures == 0:
+		// Perhaps the other side cannot take this very notice: another one shows.
+		h.failures++
+	default:
+		h.all = true
+	}
+}
+
+// Refresh tells what is ongoing to the destinations that must hear it in each
+// run. It uses no outbox: what fails is told by the next run. Call it after
+// Deliver: the end of an earlier incident, told late, must not have the last word.
+func Refresh(ctx context.Context, to []Destination, ongoing []Notice) []Delivery {
+	var all []Delivery
+	for _, destination := range to {
+		if len(ongoing) == 0 || !destination.Sender.Wants(KindOngoing) {
+			continue
+		}
+		d := Delivery{Destination: destination.Name}
+		for at, n := range ongoing {
+			if _, err := destination.Sender.Send(ctx, n, Receipt{}); err != nil {
+				d.Errors = append(d.Errors, fmt.Errorf("telling %q: %w", n.ID, err))
+				if !judged(err).Content {
+					d.Untold += len(ongoing) - at
+					break
+				}
+				d.Untold++
+				continue
+			}
+			d.Told++
+		}
+		all = append(all, d)
+	}
+	return all
 }
 
 // way returns a notice's way to a destination, if it still has one.
@@ -103,6 +193,25 @@ func (n Notice) way(destination string) (Way, bool) {
 		return Way{}, false
 	}
 	return n.Ways[at], true
+}
+
+// receipt is how far a notice has come on its way.
+func (m Memory) receipt(n Notice, way Way) Receipt {
+	so := Receipt{Done: way.Done}
+	if n.Thread == "" {
+		return so
+	}
+	so.Thread = m.Threads[threadKey(way.Destination, n.Thread)]
+	for _, i := range m.Incidents {
+		switch {
+		case i.thread() != n.Thread:
+		case i.State == StateFiring:
+			so.Open = append(so.Open, i.Target)
+		case i.State == StateResolved:
+			so.Over = append(so.Over, i.Target)
+		}
+	}
+	return so
 }
 
 // keepThread remembers where an incident's messages stand.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 )
 
 // senderFunc answers without a network.
@@ -64,5 +65,97 @@ func TestDeliver(t *testing.T) {
 				t.Errorf("delivery %+v, want told %d, ambiguous %d", got, tt.told, tt.ambiguous)
 			}
 		})
+	}
+}
+
+// threaded is a notice of an incident's thread.
+func threaded(id, thread, channel string) Notice {
+	return waiting(Notice{ID: id, Thread: thread, Channel: channel})
+}
+
+// TestDeliverHoldsUpNoMoreThanItMust: an incident is told in order; others are
+// held up only where they would fail, too.
+func TestDeliverHoldsUpNoMoreThanItMust(t *testing.T) {
+	unclear := &SendError{Status: 500, Ambiguous: true}
+	tests := []struct {
+		name    string
+		doubted []string // in an earlier run
+		answers map[string]error
+		tried   []string
+	}{
+		{"content: its own thread waits", nil, map[string]error{"a1": &SendError{Content: true}}, []string{"a1", "b1", "b2", "c1"}},
+		{"a channel: what goes there waits", nil, map[string]error{"a1": &SendError{Place: true}}, []string{"a1", "b1", "b2"}},
+		{"a rate: all wait", nil, map[string]error{"a1": &SendError{RetryAfter: time.Minute}}, []string{"a1"}},
+		{"access: all wait", nil, map[string]error{"b1": &SendError{Code: "invalid_auth"}}, []string{"a1", "b1"}},
+		{"unclear for the first time: all wait", nil, map[string]error{"a1": unclear}, []string{"a1"}},
+		{"unclear again: it alone may be the cause", []string{"a1"}, map[string]error{"a1": unclear}, []string{"a1", "b1", "b2", "c1"}},
+		{"unclear again, and another one, too", []string{"a1", "b1"}, map[string]error{"a1": unclear, "b1": unclear}, []string{"a1", "b1"}},
+		{"no connection, after an unclear answer", []string{"a1"}, map[string]error{"a1": &SendError{}}, []string{"a1"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := Memory{Outbox: []Notice{
+				threaded("a1", "a", "#stock"), threaded("b1", "b", ""), threaded("a2", "a", "#stock"), threaded("b2", "b", ""), threaded("c1", "c", "#stock"),
+			}}
+			for i, n := range m.Outbox {
+				m.Outbox[i].Ways[0].PossibleRepeat = slices.Contains(tt.doubted, n.ID)
+			}
+			var tried []string
+			m, all := Deliver(t.Context(), MarkSending(m), []Destination{{Name: "slack", Sender: senderFunc(func(n Notice) error {
+				tried = append(tried, n.ID)
+				return tt.answers[n.ID]
+			})}}, noon())
+			if !slices.Equal(tried, tt.tried) {
+				t.Errorf("tried %v, want %v", tried, tt.tried)
+			}
+			if len(m.Outbox) != 5-all[0].Told || all[0].Told+all[0].Untold != 5 {
+				t.Errorf("delivered %+v with %d waiting", all[0], len(m.Outbox))
+			}
+			for _, n := range m.Outbox {
+				if n.Ways[0].Sending {
+					t.Errorf("%s still counts as being sent", n.ID)
+				}
+			}
+		})
+	}
+}
+
+// wanting takes one kind only.
+type wanting struct {
+	senderFunc
+	kind Kind
+}
+
+func (w wanting) Wants(k Kind) bool { return k == w.kind }
+
+// TestRefresh: what is ongoing goes to those who want it, and leaves nothing.
+func TestRefresh(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		answer       error
+		tried        int
+		told, untold int
+		errors       int
+	}{
+		{"told", nil, 2, 2, 0, 0},
+		{"down", &SendError{Ambiguous: true}, 1, 0, 2, 1},
+		{"refused for what it says", &SendError{Content: true}, 2, 0, 2, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tried := 0
+			all := Refresh(t.Context(), []Destination{
+				{Name: "slack", Sender: wanting{senderFunc(func(Notice) error { t.Error("it was told"); return nil }), KindFiring}},
+				{Name: "alertmanager", Sender: wanting{senderFunc(func(Notice) error { tried++; return tt.answer }), KindOngoing}},
+			}, []Notice{{ID: "1"}, {ID: "2"}})
+			if len(all) != 1 || all[0].Destination != "alertmanager" {
+				t.Fatalf("delivered %+v, want one destination", all)
+			}
+			if d := all[0]; tried != tt.tried || d.Told != tt.told || d.Untold != tt.untold || len(d.Errors) != tt.errors {
+				t.Errorf("tried %d, delivered %+v", tried, d)
+			}
+		})
+	}
+	if all := Refresh(t.Context(), []Destination{{Name: "alertmanager", Sender: wanting{nil, KindOngoing}}}, nil); len(all) != 0 {
+		t.Errorf("delivered %+v of nothing", all)
 	}
 }

@@ -12,34 +12,32 @@ import (
 // SendError says why a notice was not delivered. It holds no secret: what came
 // from elsewhere is scrubbed before it gets in.
 type SendError struct {
+	To         string        // who was to be told, as in a sentence: "Slack", "Alertmanager"
+	Call       string        // of its API: "chat.postMessage"; empty: it has one only
 	Status     int           // of the answer; 0: none came
+	Code       string        // the answer's own word for what is wrong: "not_in_channel"; empty: none
 	Body       string        // the answer's first words; empty: none
 	Ambiguous  bool          // it may have been delivered all the same
 	Content    bool          // it was refused for what it says: the next one may pass
+	Place      bool          // it was refused for where it was to go: what goes elsewhere may pass
 	RetryAfter time.Duration // what a 429 asked for; 0: nothing
+	gone       bool          // the message that it is about, a thread's root, was deleted
+	advice     string        // what to do; empty: nothing is known
 	cause      error         // what failed when no answer came; nil: nothing of ours
 }
 
 func (e *SendError) Error() string {
 	var b strings.Builder
-	b.WriteString("sending to Slack: ")
-	switch {
-	case e.Status == 0 && e.cause != nil:
-		b.WriteString(e.cause.Error())
-	case e.Status == 0:
-		b.WriteString("no answer")
-	default:
-		fmt.Fprintf(&b, "status %d", e.Status)
-		if e.Body != "" {
-			fmt.Fprintf(&b, " %q", e.Body)
-		}
-		b.WriteString(", want 200 \"ok\"")
+	b.WriteString("sending to " + orWords(e.To, "Slack") + ": ")
+	if e.Call != "" {
+		b.WriteString(e.Call + ": ")
 	}
+	b.WriteString(e.what())
 	if e.RetryAfter > 0 {
-		fmt.Fprintf(&b, "; Slack asks to wait %s, so the next run sends it", span(e.RetryAfter))
+		fmt.Fprintf(&b, "; %s asks to wait %s, so the next run sends it", orWords(e.To, "Slack"), span(e.RetryAfter))
 	}
-	if hint := e.hint(); hint != "" {
-		b.WriteString("; " + hint)
+	if e.advice != "" {
+		b.WriteString("; " + e.advice)
 	}
 	if e.Ambiguous {
 		b.WriteString("; it may have been delivered, and will be repeated")
@@ -47,20 +45,42 @@ func (e *SendError) Error() string {
 	return b.String()
 }
 
+// what happened.
+func (e *SendError) what() string {
+	switch {
+	case e.Code != "":
+		return e.Code
+	case e.cause != nil:
+		return e.cause.Error()
+	case e.Status == 0:
+		return "no answer"
+	case e.Body != "":
+		return fmt.Sprintf("status %d %q", e.Status, e.Body)
+	}
+	return fmt.Sprintf("status %d", e.Status)
+}
+
 // Unwrap gives a cause that can be asked with errors.Is, and says no more than
 // Error does.
 func (e *SendError) Unwrap() error { return e.cause }
 
-// hint says what to do. Slack's words for webhooks stand in its
-// documentation of incoming webhooks.
-func (e *SendError) hint() string {
-	switch {
-	case e.Status >= 300 && e.Status < 400:
-		return "redirects are not followed: is this the URL of a Slack webhook?"
-	case e.Status == http.StatusOK:
-		return "something that is not Slack answered: a proxy?"
+func orWords(text, other string) string {
+	if text == "" {
+		return other
 	}
-	switch e.Body {
+	return text
+}
+
+// webhookAdvice says what to do. Slack's words for webhooks stand in its
+// documentation of incoming webhooks.
+func webhookAdvice(status int, body string) string {
+	switch {
+	case status >= 300 && status < 400:
+		return "redirects are not followed: is this the URL of a Slack webhook?"
+	case status == http.StatusOK:
+		return `want 200 "ok": something that is not Slack answered: a proxy?`
+	}
+	switch body {
 	case "no_service", "no_active_hooks", "invalid_token":
 		return "the webhook was removed, or the URL is not whole: make a new one in Slack"
 	case "no_team", "team_disabled":
@@ -77,25 +97,41 @@ func (e *SendError) hint() string {
 	return ""
 }
 
-// scrubber takes the webhook's secret out of texts.
+// scrubber takes secrets out of texts.
 type scrubber struct{ secrets []string }
 
 // newScrubber knows the whole address, its parts, and how they may be encoded.
-func newScrubber(webhook *url.URL, raw string) scrubber {
-	parts := []string{raw, webhook.String(), webhook.RequestURI(), webhook.EscapedPath(), webhook.Path}
-	parts = append(parts, strings.Split(webhook.Path, "/")...)
-	for _, values := range webhook.Query() {
+func newScrubber(address *url.URL, raw string) scrubber {
+	parts := []string{raw, address.String(), address.RequestURI(), address.EscapedPath(), address.Path}
+	parts = append(parts, strings.Split(address.Path, "/")...)
+	for _, values := range address.Query() {
 		parts = append(parts, values...)
 	}
-	if webhook.User != nil {
-		password, _ := webhook.User.Password()
-		parts = append(parts, webhook.User.String(), password)
+	if address.User != nil {
+		password, _ := address.User.Password()
+		parts = append(parts, address.User.String(), password)
 	}
-	var s scrubber
+	return scrubber{}.and(parts...)
+}
+
+// and knows further secrets.
+func (s scrubber) and(parts ...string) scrubber {
+	all := append([]string(nil), s.secrets...)
 	for _, part := range parts {
 		// What is short is no secret, and would blot out ordinary words.
 		if len(part) >= 8 && part != "services" && part != "workflows" {
-			s.secrets = append(s.secrets, part, url.QueryEscape(part), url.PathEscape(part))
+			all = append(all, part, url.QueryEscape(part), url.PathEscape(part))
+		}
+	}
+	return scrubber{secrets: all}
+}
+
+// andHeader knows the values of a header: whole, and each word by itself,
+// since a scheme such as "Bearer" stands before the secret.
+func (s scrubber) andHeader(header http.Header) scrubber {
+	for _, values := range header {
+		for _, value := range values {
+			s = s.and(append(strings.Fields(value), value)...)
 		}
 	}
 	return s
