@@ -6,6 +6,7 @@ import (
 
 	"perch.example/plan"
 	"perch.example/probes"
+	"perch.example/state"
 )
 
 // What the budget must know of earlier runs, and keep for later ones.
@@ -42,7 +43,7 @@ func (p *pass) reserve(ctx context.Context, now time.Time) {
 	for _, t := range p.plan.Targets {
 		most[t.Target] = min(t.MaxRequests, max(0, left(t.Target)))
 	}
-	if err := p.store.Save(ctx, p.doc.Reserved(most, now, now.Add(p.plan.LongestWall))); err != nil {
+	if err := p.store.Reserve(ctx, state.Reservation{Most: most, Now: now, Last: now.Add(p.plan.LongestWall)}); err != nil {
 		p.problem(probes.PartState, err)
 	}
 }
@@ -54,11 +55,5 @@ func (p *pass) count(run probes.Run) {
 		p.doc.SetSent(b.Target, b.InWindow, b.Last)
 		p.doc.SetLeaveAlone(b.Target, b.LeaveAlone)
 	}
-	var known []string
-	for _, t := range p.cfg.Targets {
-		for _, s := range t.Probes {
-			known = append(known, s.ID())
-		}
-	}
-	p.doc.Prune(known, run.Finished)
+	p.doc.Prune(probesOf(p.cfg), run.Finished)
 }

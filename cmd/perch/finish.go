@@ -53,7 +53,7 @@ func (p *pass) finish(ctx context.Context, run *probes.Run) {
 		p.publish(ctx)
 		return
 	}
-	p.tell(ctx)
+	p.tell(ctx, *run)
 	p.sayOpen(run)
 	if !p.save(ctx) {
 		return

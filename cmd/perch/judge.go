@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"perch.example/diagnose"
 	"perch.example/probes"
+	"perch.example/state"
 )
 
 // judge turns each probe's observations into outcomes. What it says of the
@@ -30,26 +32,37 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 				Spec: s, Observations: observed, Last: diagnose.Last{EarlyCloses: p.doc.EarlyCloses[s.ID()]},
 				OtherAnswered: others(answered, t.Name), Budget: budgetOf(run.Budget, t.Name), Now: run.Finished,
 			}
-			run.Outcomes = append(run.Outcomes, diagnose.Judge(in)...)
+			outcomes := diagnose.Judge(in)
+			run.Outcomes = append(run.Outcomes, outcomes...)
 			if s.Kind == probes.KindIdle {
 				run.Idle = append(run.Idle, diagnose.Idle(s, observed))
 				p.idlePath = diagnose.IdlePath(s, observed)
 			}
-			p.note(s, observed, diagnose.EarlyCloses(in))
+			if whole(observed) {
+				p.note(s.ID(), run, outcomes)
+				p.doc.SetEarlyCloses(s.ID(), diagnose.EarlyCloses(in))
+			}
 		}
 	}
 }
 
-// note keeps for the next run what this one saw of a probe. A step that did
-// not run whole leaves what was known.
-func (p *pass) note(s probes.Spec, observed []probes.Observation, early map[time.Duration]time.Duration) {
-	for _, o := range observed {
-		if o.Cut != "" {
-			return
+// whole reports whether each step of a probe ran to its end. One that did not
+// leaves what was known of the probe.
+func whole(observed []probes.Observation) bool {
+	return !slices.ContainsFunc(observed, func(o probes.Observation) bool { return o.Cut != "" })
+}
+
+// note keeps for the next run what this one saw of a probe.
+func (p *pass) note(id string, run *probes.Run, outcomes []probes.Outcome) {
+	p.doc.MarkRun(id, run.Started)
+	p.doc.SetVerdict(id, string(probes.Run{Outcomes: outcomes}.Verdict()), run.Started)
+	for _, r := range run.Idle {
+		if r.Target+"/"+r.Probe == id && (r.Survived > 0 || r.Died > 0 || r.Measured > 0) {
+			p.doc.SetBracket(id, state.Bracket{
+				Survived: r.Survived, Died: r.Died, Measured: r.Measured, Advertised: r.Advertised, How: string(r.How), At: run.Started,
+			})
 		}
 	}
-	p.doc.MarkRun(s.ID(), observed[0].Started)
-	p.doc.SetEarlyCloses(s.ID(), early)
 }
 
 // lastAnswers says when each target last gave a whole answer.

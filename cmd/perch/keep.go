@@ -13,13 +13,17 @@ import (
 
 // The sections of the state that are not its own.
 const (
-	sectionAlert = "alert" // alert.Memory
+	sectionAlert    = "alert"    // alert.Memory
+	sectionMetrics  = "metrics"  // metrics.Metrics.Snapshot
+	sectionSilences = "silences" // silences
 )
 
 // keeper keeps what survives between runs, and lets one perch at a time use it.
 type keeper interface {
 	Load(context.Context) (state.Document, error)
+	Reserve(context.Context, state.Reservation) error
 	Save(context.Context, state.Document) error
+	Warning() string // after a Save; empty: nothing needs care
 	Close(context.Context) error
 }
 
@@ -29,7 +33,7 @@ func (p *pass) load(ctx context.Context) error {
 		if !p.cfg.State.Kept() {
 			return nil
 		}
-		store, err := p.openStore()
+		store, err := openState(ctx, p.sys, p.cfg)
 		if err != nil {
 			return own(err)
 		}
@@ -47,11 +51,10 @@ func (p *pass) load(ctx context.Context) error {
 		return own(err)
 	}
 	p.memory = p.readMemory()
+	if p.silenced, err = silencesOf(p.doc); err != nil {
+		p.problem(probes.PartState, err) // and left as it is
+	}
 	return nil
-}
-
-func (p *pass) openStore() (keeper, error) {
-	return state.OpenFile(p.cfg.State.File, state.Options{})
 }
 
 func (p *pass) close(ctx context.Context) {
@@ -83,12 +86,43 @@ func (p *pass) save(ctx context.Context) bool {
 	defer cancel()
 	err := p.put()
 	if err == nil {
-		err = p.store.Save(ctx, p.doc)
+		err = p.saveSmaller(ctx)
 	}
+	// What stood there was damaged, and is kept aside: this stands there now. A
+	// turn that was lost is no such case, though this is saved: another perch may
+	// be telling and pushing what it knows.
+	var aside *state.AsideError
+	var lost *state.LostError
+	kept := err == nil || errors.As(err, &aside) && !errors.As(err, &lost)
 	if err != nil {
 		p.problem(probes.PartState, err)
 	}
-	return err == nil
+	if warning := p.store.Warning(); warning != "" && kept {
+		p.log.Warn("state", "warning", warning)
+	}
+	return kept
+}
+
+// saveSmaller saves, and where the state is too large, drops what is needed
+// least until it fits.
+func (p *pass) saveSmaller(ctx context.Context) error {
+	before := len(p.memory.Incidents)
+	for {
+		err := p.store.Save(ctx, p.doc)
+		var large *state.TooLargeError
+		if !errors.As(err, &large) {
+			return err
+		}
+		smaller, done := p.memory.Shrink()
+		if !done {
+			return err
+		}
+		p.log.Warn("the state is too large: what is needed least is dropped", "error", err, "incidents", before, "kept", len(smaller.Incidents))
+		p.memory = smaller
+		if err := p.put(); err != nil {
+			return err
+		}
+	}
 }
 
 // put brings the document's sections up to date.
@@ -98,5 +132,15 @@ func (p *pass) put() error {
 		return fmt.Errorf("writing the alert memory: %w", err)
 	}
 	p.doc.SetSection(sectionAlert, memory)
-	return nil
+	if p.measures() {
+		snapshot, err := p.metrics.Snapshot()
+		if err != nil {
+			return fmt.Errorf("writing the metrics: %w", err)
+		}
+		p.doc.SetSection(sectionMetrics, snapshot)
+	}
+	if p.silenced == nil {
+		return nil // they could not be read
+	}
+	return p.silenced.put(&p.doc, p.sys.clock())
 }

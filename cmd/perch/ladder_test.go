@@ -5,10 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"perch.example/lab"
-	"perch.example/state"
 )
 
 const laddered = `
@@ -62,17 +60,6 @@ func TestTheNextRunLooksWhereTheApplicationFails(t *testing.T) {
 	note := "no hold lies in the danger band"
 	want(t, "the plan of own holds", perch(t.Context(), nil, "plan", "--config", path).stdout, note, "add 1.5s")
 	want(t, "the log of own holds", perch(t.Context(), nil, "run", "--config", path, "--all").stderr, note)
-}
-
-func TestEarlyEnds(t *testing.T) {
-	d := state.Document{EarlyCloses: map[string]map[time.Duration]time.Duration{
-		"a/x": {time.Minute: 2 * time.Second, time.Second: time.Second, time.Hour: 3 * time.Second},
-		"a/y": {},
-	}}
-	ends := earlyEnds(d)
-	if len(ends) != 1 || ends["a/x"] != time.Second {
-		t.Errorf("%v, want the earliest end of a/x alone", ends)
-	}
 }
 
 // A state that cannot be read is no reason not to plan.

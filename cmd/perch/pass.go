@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"runtime"
+	"slices"
 	"time"
 
 	"perch.example/alert"
@@ -28,12 +28,11 @@ type pass struct {
 	flags runFlags
 	out   outputFlags
 	log   *slog.Logger
-	now   func() time.Time  // nil: time.Now
-	web   http.RoundTripper // what notices and pushes go through; nil: the network
 
 	store       keeper // nil: nothing is remembered
 	doc         state.Document
 	memory      alert.Memory
+	silenced    silences // the state's
 	plan        *plan.Plan
 	metrics     *metrics.Metrics
 	observed    bool          // the metrics hold this run: problems are counted one by one from then on
@@ -47,17 +46,14 @@ type pass struct {
 
 func (p *pass) problem(part probes.Part, err error) {
 	p.log.Error("perch could not do its own part", "part", part, "error", err)
-	p.problems = append(p.problems, probes.Problem{Part: part, Text: err.Error()})
+	said := probes.Problem{Part: part, Text: err.Error()}
+	if slices.Contains(p.problems, said) {
+		return // a run that saves twice fails twice
+	}
+	p.problems = append(p.problems, said)
 	if p.observed {
 		p.metrics.Problem(part)
 	}
-}
-
-func (p *pass) clock() time.Time {
-	if p.now == nil {
-		return time.Now()
-	}
-	return p.now()
 }
 
 // open checks what a run needs before it sends anything: secrets that can be
@@ -89,12 +85,12 @@ func (p *pass) makePlan() error {
 	if err := checkSeries(p.cfg); err != nil {
 		return usage(err)
 	}
-	now := p.clock()
+	now := p.sys.clock()
 	var err error
 	p.plan, err = plan.New(p.cfg, plan.Options{
 		Seed: p.flags.seed, Deadline: p.flags.deadline, Only: p.flags.only,
 		Due: p.due(now), Sent: p.sentBefore(now), // what the day's limit still allows is the runner's: it skips
-		Ends: earlyEnds(p.doc),
+		Ends: ends(p.doc, p.cfg),
 	})
 	if err != nil {
 		return usage(err)
@@ -103,21 +99,6 @@ func (p *pass) makePlan() error {
 		p.log.Info("plan", "note", note)
 	}
 	return nil
-}
-
-// earlyEnds returns, per probe, the earliest idle age at which the last run saw
-// the path end connections before keep_alive. The earliest counts: servers that
-// look at a tick end later by chance.
-func earlyEnds(d state.Document) map[string]time.Duration {
-	ends := map[string]time.Duration{}
-	for id, closes := range d.EarlyCloses {
-		for _, age := range closes {
-			if have, known := ends[id]; !known || age < have {
-				ends[id] = age
-			}
-		}
-	}
-	return ends
 }
 
 // due is nil (everything is) without a state or with --all.
@@ -150,7 +131,7 @@ func (p *pass) begin(ctx context.Context) probes.Run {
 	v, rev := build()
 	run := probes.Run{
 		Version: v, Name: p.cfg.Name, Vantage: p.cfg.Vantage, Seed: p.flags.seed,
-		Started: p.clock(), NotDue: p.plan.NotDue,
+		Started: p.sys.clock(), NotDue: lastVerdicts(p.plan.NotDue, p.doc),
 	}
 	run.RunID = runID(run.Started, run.Seed)
 	p.metrics = p.newMetrics(v, rev)
@@ -167,9 +148,10 @@ func (p *pass) probe(ctx context.Context, run *probes.Run) {
 		Targets: p.cfg.Targets, Seed: p.flags.seed, UserAgent: userAgent(run.Version, p.cfg.Vantage),
 		Secrets: p.secrets(), ReadFile: p.sys.readFile, Watch: live.watch, Log: p.log,
 		Daily: p.dailyLeft(run.Started), LeaveAlone: p.doc.LeaveAlone,
+		Settle: p.cfg.Alerts.Settle,
 	}, func(o probes.Observation) { seen = append(seen, o) })
 	live.stop()
-	run.Finished, run.CutShort, run.Budget, run.Delays = p.clock(), res.CutShort, res.Budget, res.Delays
+	run.Finished, run.CutShort, run.Budget, run.Delays = p.sys.clock(), res.CutShort, res.Budget, res.Delays
 	p.judge(run, seen)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,7 +22,8 @@ func newPlan(sys system) *cobra.Command {
 		Long: `Shows what a run would do, without network: each step, what its hold follows from, requests, peak and daily
 requests per target against its limit, open connections, the longest hold, wall time and time series. Fails
 where a run would. With several configs it also sums up the requests per host across them. What the last run
-measured is read from the state, if there is one.`,
+measured is read from the state, if there is one; of a state in a ConfigMap that is the only thing asked of
+the network, and --check does without.`,
 	}
 	flags.bind(cmd)
 	cmd.Flags().BoolVar(&check, "check", false, "print only problems (for CI)")
@@ -44,7 +46,11 @@ measured is read from the state, if there is one.`,
 				problems = append(problems, err)
 				continue
 			}
-			p, err := planOf(cfg, flags, log)
+			var seen state.Document
+			if !check || cfg.State.ConfigMap == "" { // a check in CI has no cluster
+				seen = lastSeen(cmd.Context(), sys, cfg, log)
+			}
+			p, err := planOf(cfg, flags, seen)
 			if err != nil {
 				problems = append(problems, fmt.Errorf("%s: %w", path, err))
 				continue
@@ -67,11 +73,11 @@ measured is read from the state, if there is one.`,
 	return cmd
 }
 
-func planOf(cfg config.Config, flags runFlags, log *slog.Logger) (*plan.Plan, error) {
+func planOf(cfg config.Config, flags runFlags, seen state.Document) (*plan.Plan, error) {
 	if err := checkSeries(cfg); err != nil {
 		return nil, err
 	}
-	p, err := plan.New(cfg, plan.Options{Seed: flags.seed, Deadline: flags.deadline, Only: flags.only, Ends: rememberedEnds(cfg, log)})
+	p, err := plan.New(cfg, plan.Options{Seed: flags.seed, Deadline: flags.deadline, Only: flags.only, Ends: ends(seen, cfg)})
 	if err != nil {
 		return nil, err
 	}
@@ -79,18 +85,23 @@ func planOf(cfg config.Config, flags runFlags, log *slog.Logger) (*plan.Plan, er
 	return p, nil
 }
 
-// rememberedEnds is what the state says of the last run, where there is one: a
-// run would look where that one saw the application fail. It is only looked at,
-// so a plan can be made beside a run; without it a plan is still one.
-func rememberedEnds(cfg config.Config, log *slog.Logger) map[string]time.Duration {
-	if cfg.State.File == "" {
-		return nil
+// lookWithin bounds a look at the state in a cluster.
+const lookWithin = 5 * time.Second
+
+// lastSeen is what the state says of the last run, where there is one: a run
+// would look where that one saw the application fail. It is only looked at, so a
+// plan can be made beside a run; without it a plan is still one.
+func lastSeen(ctx context.Context, sys system, cfg config.Config, log *slog.Logger) state.Document {
+	if !cfg.State.Kept() {
+		return state.Document{}
 	}
-	doc, err := state.Read(cfg.State.File)
+	ctx, cancel := context.WithTimeout(ctx, lookWithin)
+	defer cancel()
+	doc, err := readState(ctx, sys, cfg)
 	if err != nil {
 		log.Warn("plan: without what the last run saw", "error", err)
 	}
-	return earlyEnds(doc)
+	return doc
 }
 
 func printPlans(sys system, plans []*plan.Plan) error {

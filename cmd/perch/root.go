@@ -52,7 +52,8 @@ Start with: perch demo`,
 	root.PersistentFlags().String("log-level", "info", "debug, info, warn or error: what is logged to stderr")
 	root.PersistentFlags().String("log-format", "text", "text or json")
 	root.AddCommand(
-		newDemo(sys), newRun(sys), newPlan(sys), newIdle(sys), newAudit(sys), newLab(sys), newSchema(sys), newVersion(sys),
+		newDemo(sys), newRun(sys), newPlan(sys), newIdle(sys), newAudit(sys), newSilence(sys), newAlert(sys), newLab(sys),
+		newSchema(sys), newVersion(sys),
 	)
 	return root
 }

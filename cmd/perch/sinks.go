@@ -34,7 +34,7 @@ func (p *pass) pushFirst(ctx context.Context) {
 }
 
 func (p *pass) push(ctx context.Context) error {
-	return p.metrics.Push(ctx, p.cfg.Metrics.PushURL, &http.Client{Transport: p.web, Timeout: pushWithin})
+	return p.metrics.Push(ctx, p.cfg.Metrics.PushURL, &http.Client{Transport: p.sys.web, Timeout: pushWithin})
 }
 
 // observe hands the run to the metrics. The first push must not see half of

@@ -2,8 +2,10 @@ package main
 
 import (
 	"io"
+	"net/http"
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/term"
 
@@ -17,6 +19,15 @@ type system struct {
 	stderr   io.Writer
 	env      func(string) (string, bool)
 	readFile func(string) ([]byte, error)
+	now      func() time.Time  // nil: time.Now
+	web      http.RoundTripper // what notices and pushes go through; nil: the network
+}
+
+func (s system) clock() time.Time {
+	if s.now == nil {
+		return time.Now()
+	}
+	return s.now()
 }
 
 // terminal reports whether w is a terminal, and how wide.

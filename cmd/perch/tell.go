@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,29 +12,32 @@ import (
 	"perch.example/probes"
 )
 
-const slackDestination = "slack"
-
 // decide folds the run into the alert memory. Without memory each run is the
 // first: nothing can be told that would not be told again and again, so it is
 // only shown.
 func (p *pass) decide(run *probes.Run) {
-	options := alert.Options{
-		FireAfter: p.cfg.Alerts.FireAfter, ResolveAfter: p.cfg.Alerts.ResolveAfter, Mode: p.alertMode(),
-		Now: run.Finished, DashboardURL: p.cfg.Slack.DashboardURL, Config: p.flags.config,
-		Destinations: destinations(p.cfg),
-	}
+	o := p.alertOptions(run.Finished)
 	if p.store == nil {
-		p.show(alert.Preview(*run, options))
+		p.show(alert.Preview(*run, o))
 		return
 	}
 	var notices []alert.Notice
-	p.memory, notices = alert.Decide(p.memory, *run, options)
-	if options.Mode != alert.ModeNotify {
+	p.memory, notices = alert.Decide(p.memory, *run, o)
+	if o.Mode != alert.ModeNotify {
 		p.show(notices)
 	}
 	p.metrics.IncidentsKnown()
 	for _, i := range p.memory.Open() {
 		p.metrics.SetIncident(i.Target, i.Family, true)
+	}
+}
+
+func (p *pass) alertOptions(now time.Time) alert.Options {
+	a := p.cfg.Alerts
+	return alert.Options{
+		FireAfter: a.FireAfter, ResolveAfter: a.ResolveAfter, RemindEvery: a.RemindEvery, Mode: p.alertMode(),
+		Now: now, Destinations: destinations(p.cfg), Silences: p.silences(now), Known: probesOf(p.cfg),
+		DashboardURL: p.cfg.Slack.DashboardURL, Config: p.flags.config,
 	}
 }
 
@@ -45,23 +48,32 @@ func (p *pass) alertMode() alert.Mode {
 	return alert.ModeNotify
 }
 
-// destinations are where notices of this config can go.
-func destinations(cfg config.Config) []string {
-	if cfg.Slack.Webhook.Zero() {
-		return nil
-	}
-	return []string{slackDestination}
-}
-
-// tell sends what waits, in order. What is about to be sent is saved before:
-// should perch be killed on the way, the next run knows what may have been
-// delivered. What cannot be saved is not sent.
-func (p *pass) tell(ctx context.Context) {
+// tell sends what waits, in order, and what is firing to who must hear it in
+// each run. What is about to be sent is saved before: should perch be killed on
+// the way, the next run knows what may have been delivered. What cannot be saved
+// is not sent; what is not kept anyhow is.
+func (p *pass) tell(ctx context.Context, run probes.Run) {
 	defer p.countWaiting()
-	if p.alertMode() != alert.ModeNotify || len(p.memory.Outbox) == 0 {
+	if p.alertMode() != alert.ModeNotify {
 		return
 	}
-	to := p.senders()
+	ongoing := alert.Ongoing(p.memory, run, p.alertOptions(run.Finished))
+	if len(p.memory.Outbox) == 0 && len(ongoing) == 0 {
+		return
+	}
+	to, problems := senders(p.sys, p.cfg)
+	for _, err := range problems {
+		p.problem(probes.PartNotices, err)
+	}
+	if len(p.memory.Outbox) > 0 {
+		p.deliver(ctx, to)
+	}
+	ctx, cancel := share(ctx)
+	defer cancel()
+	p.countDeliveries(alert.Refresh(ctx, to, ongoing))
+}
+
+func (p *pass) deliver(ctx context.Context, to []alert.Destination) {
 	unsent := p.memory
 	p.memory = alert.MarkSending(unsent)
 	if !p.save(ctx) {
@@ -71,7 +83,11 @@ func (p *pass) tell(ctx context.Context) {
 	ctx, cancel := share(ctx)
 	defer cancel()
 	var all []alert.Delivery
-	p.memory, all = alert.Deliver(ctx, p.memory, to, p.clock())
+	p.memory, all = alert.Deliver(ctx, p.memory, to, p.sys.clock())
+	p.countDeliveries(all)
+}
+
+func (p *pass) countDeliveries(all []alert.Delivery) {
 	for _, d := range all {
 		for range d.Told {
 			p.metrics.Notices(d.Destination, true)
@@ -83,21 +99,19 @@ func (p *pass) tell(ctx context.Context) {
 	}
 }
 
-// senders are the config's destinations, their secrets read anew.
-func (p *pass) senders() []alert.Destination {
-	var to []alert.Destination
-	client := &http.Client{Transport: p.web}
-	if url, err := p.secrets()(p.cfg.Slack.Webhook); err != nil {
-		p.problem(probes.PartNotices, err)
-	} else {
-		to = append(to, alert.Destination{Name: slackDestination, Sender: alert.NewSlack(url, client)})
-	}
-	return to
-}
-
+// countWaiting says how many notices wait for each destination.
 func (p *pass) countWaiting() {
-	waiting, oldest := p.memory.Waiting()
 	for _, name := range destinations(p.cfg) {
+		waiting, oldest := 0, time.Time{}
+		for _, n := range p.memory.Outbox {
+			if !slices.ContainsFunc(n.Ways, func(w alert.Way) bool { return w.Destination == name }) {
+				continue
+			}
+			waiting++
+			if oldest.IsZero() || n.Decided.Before(oldest) {
+				oldest = n.Decided
+			}
+		}
 		p.metrics.Pending(name, waiting, oldest)
 	}
 }

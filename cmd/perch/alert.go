@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"perch.example/alert"
+	"perch.example/config"
+	"perch.example/probes"
+)
+
+// testWithin bounds the test of one destination.
+const testWithin = 30 * time.Second
+
+func newAlert(sys system) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "alert", Short: "Try where notices go", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newAlertTest(sys))
+	return cmd
+}
+
+func newAlertTest(sys system) *cobra.Command {
+	var configPath string
+	var only []string
+	cmd := &cobra.Command{
+		Use: "test", Short: "Send one notice, marked as a test, to each configured destination", Args: noArgs,
+		Long: `Sends one notice, clearly marked as a test, to each destination of the config, and says for each how it went.
+It probes nothing, and reads and writes no state. With a bot's token it also says the channel's id.
+
+Exit status 4: a destination could not be told. 2: the config names none.`,
+	}
+	cmd.Flags().StringVar(&configPath, "config", "perch.yaml", "config `FILE|DIR`")
+	cmd.Flags().StringSliceVar(&only, "only", nil, "only this `destination`: slack, webhook or alertmanager (repeatable)")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		log, err := logger(cmd, sys)
+		if err != nil {
+			return usage(err)
+		}
+		cfg, err := loadConfig(somewhere(sys), configPath, log)
+		if err != nil {
+			return usage(err)
+		}
+		if err := checkOnly(cfg, only, configPath); err != nil {
+			return usage(fmt.Errorf("alert test: %w", err))
+		}
+		return testDestinations(cmd.Context(), sys, cfg, only)
+	}
+	return cmd
+}
+
+// checkOnly refuses what would test nothing.
+func checkOnly(cfg config.Config, only []string, path string) error {
+	have := destinations(cfg)
+	if len(have) == 0 {
+		return fmt.Errorf("%s names no destination; add `slack: {webhook: {from: {env: SLACK_WEBHOOK_URL}}}`, a webhook or an alertmanager", path)
+	}
+	for _, name := range only {
+		if !slices.Contains(have, name) {
+			return fmt.Errorf("--only %s: the config has no such destination; it has: %s", name, strings.Join(have, ", "))
+		}
+	}
+	return nil
+}
+
+func testDestinations(ctx context.Context, sys system, cfg config.Config, only []string) error {
+	to, problems := senders(sys, cfg)
+	for _, problem := range problems {
+		fmt.Fprintln(sys.stdout, problem)
+	}
+	now := sys.clock()
+	run := probes.Run{Name: cfg.Name, Vantage: cfg.Vantage, Started: now, RunID: runID(now, uint64(now.UnixNano()))}
+	notice := alert.Test(alert.Options{Now: now, DashboardURL: cfg.Slack.DashboardURL}, run)
+	failed := len(problems) > 0
+	for _, d := range to {
+		if len(only) > 0 && !slices.Contains(only, d.Name) {
+			continue
+		}
+		text, ok := testOne(ctx, d, notice)
+		failed = failed || !ok
+		fmt.Fprintf(sys.stdout, "%s: %s\n", d.Name, text)
+	}
+	if failed {
+		return &exitError{code: exitOwn}
+	}
+	return nil
+}
+
+// testOne sends the test to one destination and says how it went.
+func testOne(ctx context.Context, d alert.Destination, notice alert.Notice) (said string, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, testWithin)
+	defer cancel()
+	so, err := d.Sender.Send(ctx, notice, alert.Receipt{})
+	if err = errors.Join(append(so.Problems, err)...); err != nil {
+		return err.Error(), false
+	}
+	said = "ok: a notice marked TEST was delivered"
+	if so.Thread.Channel != "" {
+		said += " to channel " + so.Thread.Channel
+	}
+	return said, true
+}
