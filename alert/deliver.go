@@ -55,6 +55,7 @@ type Delivery struct {
 	Untold      int // refused, or not tried after another was not delivered
 	Ambiguous   int // of Untold: may have been delivered all the same
 	Errors      []error
+	Problems    []error // what failed beside notices that were told: to be said, and that is all
 }
 
 // Deliver sends what waits in the outbox to each destination, and returns the
@@ -100,7 +101,7 @@ func deliver(ctx context.Context, m Memory, to Destination, now time.Time) (Memo
 			m = m.keepThread(threadKey(to.Name, n.Thread), so.Thread)
 		}
 		for _, problem := range so.Problems {
-			d.Errors = append(d.Errors, fmt.Errorf("telling %q: %w", n.ID, problem))
+			d.Problems = append(d.Problems, fmt.Errorf("telling %q: %w", n.ID, problem))
 		}
 		if err == nil {
 			m = m.told(n.ID, to.Name)

@@ -18,12 +18,12 @@ import (
 
 // How a word of Slack's is classified.
 const (
-	access = "access" // a clear refusal of the app: nothing passes until somebody acts
-	place  = "place"
-	text   = "content"
-	gone   = "gone"
-	later  = "limited"
-	unsure = "ambiguous"
+	isAccess = "access" // a clear refusal of the app: nothing passes until somebody acts
+	isPlace  = "place"
+	isText   = "content"
+	isGone   = "gone"
+	isLater  = "limited"
+	isUnsure = "ambiguous"
 )
 
 // wordOf is a class, and what is said.
@@ -31,52 +31,52 @@ type wordOf struct{ class, says string }
 
 func wordsOfSlack() map[string]wordOf {
 	return map[string]wordOf{
-		"not_in_channel":                           {place, "/invite @perch (the app's name) in #stock"},
-		"channel_not_found":                        {place, "there is no #stock"},
-		"is_archived":                              {place, "archived"},
-		"channel_is_archived":                      {place, "archived"},
-		"is_inactive":                              {place, "archived"},
-		"restricted_action":                        {place, "admins"},
-		"restricted_action_read_only_channel":      {place, "admins"},
-		"restricted_action_thread_only_channel":    {place, "admins"},
-		"restricted_action_non_threadable_channel": {place, "admins"},
-		"channel_type_not_supported":               {place, "no channel that an app can post to"},
-		"slack_connect_file_link_sharing_blocked":  {place, "another organization"},
-		"invalid_auth":                             {access, "xoxb-"},
-		"not_authed":                               {access, "xoxb-"},
-		"account_inactive":                         {access, "install it again"},
-		"token_revoked":                            {access, "the token was revoked"},
-		"token_expired":                            {access, "expired"},
-		"missing_scope":                            {access, "needed: chat:write, the token has: files:write, users:read; add the scope"},
-		"not_allowed_token_type":                   {access, "bot token"},
-		"no_permission":                            {access, "chat:write"},
-		"access_denied":                            {access, "chat:write"},
-		"accesslimited":                            {access, "admins"},
-		"team_access_not_granted":                  {access, "admins"},
-		"org_login_required":                       {access, "admins"},
-		"enterprise_is_restricted":                 {access, "admins"},
-		"two_factor_setup_required":                {access, "admins"},
-		"ekm_access_denied":                        {access, "suspended posting"},
-		"team_added_to_org":                        {access, "install the app again"},
-		"file_uploads_disabled":                    {access, "without pictures"},
-		"some_word_of_tomorrow":                    {access, "Slack's reference"},
-		"invalid_blocks":                           {text, "must be less than 3001 characters"},
-		"invalid_blocks_format":                    {text, "in the report"},
-		"msg_blocks_too_long":                      {text, "in the report"},
-		"msg_too_long":                             {text, "in the report"},
-		"no_text":                                  {text, "in the report"},
-		"invalid_arguments":                        {text, "in the report"},
-		"too_many_attachments":                     {text, "in the report"},
-		"message_not_found":                        {gone, "deleted"},
-		"thread_not_found":                         {gone, "deleted"},
-		"edit_window_closed":                       {access, "for a short time only"},
-		"cant_update_message":                      {access, "another app"},
-		"ratelimited":                              {later, "asks to wait 1 s"},
-		"rate_limited":                             {later, "asks to wait 1 s"},
-		"internal_error":                           {unsure, "may have been delivered"},
-		"fatal_error":                              {unsure, "may have been delivered"},
-		"service_unavailable":                      {unsure, "may have been delivered"},
-		"request_timeout":                          {unsure, "may have been delivered"},
+		"not_in_channel":                           {isPlace, "/invite @perch (the app's name) in #stock"},
+		"channel_not_found":                        {isPlace, "there is no #stock"},
+		"is_archived":                              {isPlace, "archived"},
+		"channel_is_archived":                      {isPlace, "archived"},
+		"is_inactive":                              {isPlace, "archived"},
+		"restricted_action":                        {isPlace, "admins"},
+		"restricted_action_read_only_channel":      {isPlace, "admins"},
+		"restricted_action_thread_only_channel":    {isPlace, "admins"},
+		"restricted_action_non_threadable_channel": {isPlace, "admins"},
+		"channel_type_not_supported":               {isPlace, "no channel that an app can post to"},
+		"slack_connect_file_link_sharing_blocked":  {isPlace, "another organization"},
+		"invalid_auth":                             {isAccess, "xoxb-"},
+		"not_authed":                               {isAccess, "xoxb-"},
+		"account_inactive":                         {isAccess, "install it again"},
+		"token_revoked":                            {isAccess, "the token was revoked"},
+		"token_expired":                            {isAccess, "expired"},
+		"missing_scope":                            {isAccess, "needed: chat:write, the token has: files:write, users:read; add the scope"},
+		"not_allowed_token_type":                   {isAccess, "bot token"},
+		"no_permission":                            {isAccess, "chat:write"},
+		"access_denied":                            {isAccess, "chat:write"},
+		"accesslimited":                            {isAccess, "admins"},
+		"team_access_not_granted":                  {isAccess, "admins"},
+		"org_login_required":                       {isAccess, "admins"},
+		"enterprise_is_restricted":                 {isAccess, "admins"},
+		"two_factor_setup_required":                {isAccess, "admins"},
+		"ekm_access_denied":                        {isAccess, "suspended posting"},
+		"team_added_to_org":                        {isAccess, "install the app again"},
+		"file_uploads_disabled":                    {isAccess, "without pictures"},
+		"some_word_of_tomorrow":                    {isAccess, "Slack's reference"},
+		"invalid_blocks":                           {isText, "must be less than 3001 characters"},
+		"invalid_blocks_format":                    {isText, "in the report"},
+		"msg_blocks_too_long":                      {isText, "in the report"},
+		"msg_too_long":                             {isText, "in the report"},
+		"no_text":                                  {isText, "in the report"},
+		"invalid_arguments":                        {isText, "in the report"},
+		"too_many_attachments":                     {isText, "in the report"},
+		"message_not_found":                        {isGone, "deleted"},
+		"thread_not_found":                         {isGone, "deleted"},
+		"edit_window_closed":                       {isAccess, "for a short time only"},
+		"cant_update_message":                      {isAccess, "another app"},
+		"ratelimited":                              {isLater, "asks to wait 1 s"},
+		"rate_limited":                             {isLater, "asks to wait 1 s"},
+		"internal_error":                           {isUnsure, "may have been delivered"},
+		"fatal_error":                              {isUnsure, "may have been delivered"},
+		"service_unavailable":                      {isUnsure, "may have been delivered"},
+		"request_timeout":                          {isUnsure, "may have been delivered"},
 	}
 }
 
@@ -85,9 +85,11 @@ func TestEveryWordOfSlack(t *testing.T) {
 	for word, tt := range wordsOfSlack() {
 		t.Run(word, func(t *testing.T) {
 			failure := afterWord(t, word)
-			class := access
-			for name, is := range map[string]bool{place: failure.Place, text: failure.Content, gone: failure.gone, later: failure.RetryAfter > 0, unsure: failure.Ambiguous} {
-				if is && class != access {
+			class := isAccess
+			for name, is := range map[string]bool{
+				isPlace: failure.Place, isText: failure.Content, isGone: failure.gone, isLater: failure.RetryAfter > 0, isUnsure: failure.Ambiguous,
+			} {
+				if is && class != isAccess {
 					t.Errorf("it is %s and %s", class, name)
 				}
 				if is {

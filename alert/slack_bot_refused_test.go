@@ -149,7 +149,7 @@ func TestPicturesAreBestEffort(t *testing.T) {
 				prepare(d.fake)
 				d.adds(charted(tale("stock-api", KindFiring, "FIRING")))
 				got := d.run()
-				if got.Told != 1 || len(got.Errors) != 1 || !strings.Contains(got.Errors[0].Error(), "the notice itself was delivered") {
+				if got.Told != 1 || len(got.Errors) != 0 || len(got.Problems) != 1 || !strings.Contains(got.Problems[0].Error(), "the notice itself was delivered") {
 					t.Errorf("delivered %+v, want it told, and one problem", got)
 				}
 				d.told(0)

@@ -67,7 +67,7 @@ func (d *desk) run() Delivery {
 func (d *desk) told(problems int) {
 	d.t.Helper()
 	got := d.run()
-	if got.Untold != 0 || len(d.m.Outbox) != 0 || len(got.Errors) != problems {
+	if got.Untold != 0 || len(d.m.Outbox) != 0 || len(got.Errors) != 0 || len(got.Problems) != problems {
 		d.t.Errorf("delivered %+v, want all told and %d problems", got, problems)
 	}
 }
