@@ -169,10 +169,15 @@ func (p *pass) newMetrics(version, revision string) *metrics.Metrics {
 		Name: p.cfg.Name, Vantage: p.cfg.Vantage, Version: version, GoVersion: runtime.Version(), Revision: revision,
 		Destinations: destinations(p.cfg), BlackboxNames: p.cfg.Metrics.BlackboxNames,
 	}
-	if p.measures() {
-		o.Targets = p.cfg.Targets
+	if !p.measures() {
+		return metrics.New(o)
 	}
-	return metrics.New(o)
+	o.Targets = p.cfg.Targets
+	m := metrics.New(o)
+	if err := m.Restore(p.doc.Sections[sectionMetrics]); err != nil {
+		p.problem(probes.PartState, err)
+	}
+	return m
 }
 
 // measures reports whether anybody will read the metrics.

@@ -116,12 +116,48 @@ func (p *pass) countWaiting() {
 	}
 }
 
-// sayOpen puts what is open into the report.
+// sayOpen puts what is open into the report, what mutes it, and what could not
+// be told yet.
 func (p *pass) sayOpen(run *probes.Run) {
+	active := p.silences(run.Finished)
 	for _, i := range p.memory.Open() {
-		run.Incidents = append(run.Incidents, fmt.Sprintf("%s (%s) is firing since %s: %d of %d runs failed",
-			i.Target, i.Family, i.Since.UTC().Format("2006-01-02 15:04 UTC"), i.Failed, i.Counted))
+		said := fmt.Sprintf("%s (%s) is firing since %s: %d of %d runs failed",
+			i.Target, i.Family, stamp(i.Since), i.Failed, i.Counted)
+		if s, muted := mutes(active, i.Probes); muted {
+			said += fmt.Sprintf("; its notices are muted until %s (%s)", stamp(s.Until), s.Reason)
+		}
+		run.Incidents = append(run.Incidents, said)
 	}
+	if waiting, oldest := p.memory.Waiting(); waiting > 0 {
+		run.Incidents = append(run.Incidents, fmt.Sprintf("%s to be told, since %s", count(waiting, "notice waits", "notices wait"), stamp(oldest)))
+	}
+}
+
+// mutes returns the silence behind which all of the probes are: the first of
+// those to end.
+func mutes(active []alert.Silence, ids []string) (first alert.Silence, muted bool) {
+	for _, id := range ids {
+		var last alert.Silence
+		for _, s := range active {
+			if s.Matches(id) && s.Until.After(last.Until) {
+				last = s
+			}
+		}
+		if last.Until.IsZero() {
+			return alert.Silence{}, false
+		}
+		if first.Until.IsZero() || last.Until.Before(first.Until) {
+			first = last
+		}
+	}
+	return first, len(ids) > 0
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // show keeps for the report what would have been sent.
