@@ -3,6 +3,7 @@ package alert
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,8 +98,11 @@ func amAlertOf(n Notice, about About, now time.Time) amAlert {
 			alert.EndsAt = about.Ended.UTC()
 		}
 	}
-	if alert.StartsAt.IsZero() || alert.StartsAt.After(alert.EndsAt) {
-		alert.StartsAt = alert.EndsAt // Alertmanager refuses one that ends before it starts
+	if about.Since.IsZero() || about.Since.After(now) { // by a clock that was wrong
+		alert.StartsAt = now.UTC()
+	}
+	if alert.StartsAt.After(alert.EndsAt) { // Alertmanager refuses it
+		alert.StartsAt = alert.EndsAt
 	}
 	return alert
 }
@@ -122,11 +126,11 @@ func labels(all ...Fact) map[string]string {
 	return kept
 }
 
-// amEvidence is what the notice's first section says after its summary.
+// amEvidence is the notice's summary, and what its first text says.
 func amEvidence(n Notice) string {
 	lines := []string{clean(n.Summary)}
-	if len(n.Sections) > 0 && n.Sections[0].Form == FormText {
-		for _, line := range n.Sections[0].Lines {
+	if at := slices.IndexFunc(n.Sections, func(s Section) bool { return s.Form == FormText }); at >= 0 {
+		for _, line := range n.Sections[at].Lines {
 			lines = append(lines, clean(line))
 		}
 	}
