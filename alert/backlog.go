@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"perch.example/probes"
 )
 
 // Backlog is what could not be told in time, a line an incident. It is kept
@@ -34,7 +36,7 @@ const (
 
 // sumUpBacklog puts the notices that waited for too long into one, for each
 // destination and each of its channels: after an outage nobody is flooded.
-func (m *Memory) sumUpBacklog(o Options) {
+func (m *Memory) sumUpBacklog(run probes.Run, o Options) {
 	for _, destination := range o.Destinations {
 		var channels []string
 		for _, n := range m.Outbox {
@@ -44,7 +46,7 @@ func (m *Memory) sumUpBacklog(o Options) {
 		}
 		for _, channel := range channels {
 			if late := m.late(destination, channel, o.Now); len(late) > 1 {
-				m.replace(destination, late, o)
+				m.replace(destination, late, run, o)
 			}
 		}
 	}
@@ -65,7 +67,7 @@ func (m *Memory) late(destination, channel string, now time.Time) []int {
 // replace puts one backlog at the first of the places, and takes the ways to
 // the destination from what it sums up. What was told but for its pictures is
 // not told again.
-func (m *Memory) replace(destination string, places []int, o Options) {
+func (m *Memory) replace(destination string, places []int, run probes.Run, o Options) {
 	var sum Backlog
 	first := places[0]
 	decided, channel := m.Outbox[first].Decided, m.Outbox[first].Channel
@@ -82,7 +84,7 @@ func (m *Memory) replace(destination string, places []int, o Options) {
 	}
 	sum.bound()
 	if len(sum.Entries) > 0 || sum.Others > 0 {
-		n := backlogNotice(sum, o)
+		n := backlogNotice(sum, run, o)
 		n.ID = strings.Join([]string{string(KindBacklog), destination, channel, o.Now.UTC().Format(time.RFC3339Nano)}, " ")
 		n.Decided, n.Channel, n.Ways = decided, channel, ways([]string{destination})
 		m.Outbox = slices.Insert(m.Outbox, first, n)
@@ -165,7 +167,7 @@ func (b *Backlog) bound() {
 
 // backlogNotice tells what could not be told in time: first what may still be
 // open.
-func backlogNotice(b Backlog, o Options) Notice {
+func backlogNotice(b Backlog, run probes.Run, o Options) Notice {
 	var open, over, ended []string
 	for _, e := range b.Entries {
 		switch {
@@ -178,10 +180,11 @@ func backlogNotice(b Backlog, o Options) Notice {
 		}
 	}
 	n := Notice{
-		Kind:    KindBacklog,
+		Kind: KindBacklog, Backlog: b,
 		Title:   shorten("BACKLOG: "+counted(len(b.Entries)+b.More, "incident")+" while notices could not be delivered", maxTitle, "…"),
 		Summary: shorten(fmt.Sprintf("For more than %s no notice arrived here. Opened and perhaps still open: %d; opened and over: %d; over: %d.", span(waitsAtMost), len(open), len(over), len(ended)), maxSummary, "…"),
-		Links:   links(Link{"Dashboard", o.DashboardURL}),
+		Links:   links(Link{"Dashboard", dashboard(o, run, place{})}),
+		Trail:   trail(run, ""),
 	}
 	var also []string
 	if b.More > 0 {

@@ -52,7 +52,7 @@ func Decide(m Memory, run probes.Run, o Options) (Memory, []Notice) {
 	decided = append(decided, next.notices(turns, run, o)...)
 	decided = append(decided, next.sumUpDay(run, o)...)
 	if o.Mode == ModeNotify {
-		next.post(decided, o)
+		next.post(decided, run, o)
 	}
 	next.forget(o.Now)
 	if o.Mode == ModeNotify {
@@ -71,7 +71,7 @@ func (o Options) withDefaults() Options {
 
 // post puts what was decided into the outbox. A reminder takes the place of an
 // older one of the same incidents that still waits.
-func (m *Memory) post(decided []Notice, o Options) {
+func (m *Memory) post(decided []Notice, run probes.Run, o Options) {
 	m.readdress(o.Destinations)
 	for _, n := range decided {
 		if n.Kind == KindReminder {
@@ -80,7 +80,7 @@ func (m *Memory) post(decided []Notice, o Options) {
 		n.Ways = ways(o.Destinations)
 		m.Outbox = append(m.Outbox, n)
 	}
-	m.sumUpBacklog(o)
+	m.sumUpBacklog(run, o)
 }
 
 // sameAbout reports whether two notices tell the same incidents.

@@ -85,6 +85,9 @@ func itemOf(o probes.Outcome) (DigestItem, bool) {
 	return item, o.Verdict == probes.VerdictDegraded
 }
 
+// lastDay says until when it is accepted.
+func (d DigestItem) lastDay() string { return probes.Accepted{Until: d.Until}.LastDay() }
+
 // key is what makes two findings one.
 func (d DigestItem) key() DigestItem {
 	return DigestItem{Target: d.Target, Probe: d.Probe, Diagnosis: d.Diagnosis, Until: d.Until.UTC()}
@@ -158,7 +161,7 @@ func (d Digest) sorted(now time.Time) (degraded, ending, accepted []DigestItem) 
 func digestSummary(degraded, ending []DigestItem) string {
 	if len(ending) > 0 {
 		item := ending[0]
-		return fmt.Sprintf("%s (%s) is accepted until %s only.", clean(item.Target+"/"+item.Probe), clean(item.Words), day(item.Until))
+		return fmt.Sprintf("%s (%s) is accepted until %s only.", clean(item.Target+"/"+item.Probe), clean(item.Words), item.lastDay())
 	}
 	item := degraded[0]
 	return fmt.Sprintf("Most often: %s, %s, in %s.", clean(item.Target+"/"+item.Probe), clean(item.Words), counted(item.Runs, "run"))
@@ -175,7 +178,7 @@ func itemLines(items []DigestItem) []string {
 			text += " from " + clock(item.First) + " to " + clock(item.Last)
 		}
 		if !item.Until.IsZero() {
-			text += ". Accepted until " + day(item.Until) + because(item.Reason)
+			text += ". Accepted until " + item.lastDay() + because(item.Reason)
 		}
 		if item.Message != "" {
 			text += ". " + capital(item.Message)

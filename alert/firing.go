@@ -82,7 +82,7 @@ func news(i Incident, lead probes.Outcome, kind Kind) []string {
 	default:
 	}
 	if lead.Lapsed != nil {
-		lines = append(lines, "It was accepted until "+day(lead.Lapsed.Until)+because(lead.Lapsed.Reason)+", and no longer is.")
+		lines = append(lines, "It was accepted until "+lead.Lapsed.LastDay()+because(lead.Lapsed.Reason)+", and no longer is.")
 	}
 	return lines
 }

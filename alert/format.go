@@ -74,16 +74,6 @@ func decimal(d, unit time.Duration, digits int) string {
 // clock says a moment, to the minute, in UTC.
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// day says the moment at which something ends: a day where it is one's first
-// moment, in UTC.
-func day(t time.Time) string {
-	t = t.UTC()
-	if t.Equal(t.Truncate(24 * time.Hour)) {
-		return t.Format(time.DateOnly)
-	}
-	return clock(t)
-}
-
 // bandWords says a danger band.
 func bandWords(b *probes.Band) string {
 	if b.Open {

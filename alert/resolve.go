@@ -52,8 +52,8 @@ func howLong(i Incident, runs string) []Section {
 // whyOver says why a run was good at last. What is accepted is not mended.
 func whyOver(i Incident, outcomes []probes.Outcome, now Sight) (cause, string) {
 	for _, o := range outcomes {
-		if o.Accepted != nil && o.Verdict == probes.VerdictFail && o.Family == i.Family {
-			return causeAccepted, "accepted until " + day(o.Accepted.Until) + because(o.Accepted.Reason) + ": " + troubleOf(o)
+		if o.Accepted != nil && o.Family == i.Family {
+			return causeAccepted, "accepted until " + o.Accepted.LastDay() + because(o.Accepted.Reason) + ": " + troubleOf(o)
 		}
 	}
 	return why(i.Opened, now)
@@ -90,7 +90,7 @@ func atOpening(i Incident) string {
 }
 
 // leftOver says what a good run does not prove: a probe that has not run since
-// it failed, and what works only by luck or a retry.
+// it failed, and what is accepted, or works only by luck or a retry.
 func leftOver(i Incident, outcomes []probes.Outcome) []string {
 	var lines []string
 	for _, id := range i.Probes {
@@ -99,7 +99,10 @@ func leftOver(i Incident, outcomes []probes.Outcome) []string {
 		}
 	}
 	for _, o := range outcomes {
-		if o.Verdict == probes.VerdictDegraded {
+		switch {
+		case o.Accepted != nil:
+			lines = append(lines, o.ID()+" fails ("+troubleOf(o)+"), which is accepted until "+o.Accepted.LastDay()+": "+o.Message)
+		case o.Verdict == probes.VerdictDegraded:
 			lines = append(lines, o.ID()+" is degraded ("+troubleOf(o)+"): "+o.Message)
 		}
 	}
