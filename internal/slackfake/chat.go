@@ -109,7 +109,8 @@ func (f *Fake) post(args arguments) answer {
 	if problem != "" {
 		return refused(problem)
 	}
-	m := f.keep(Message{Channel: channel.ID, Thread: thread, Text: args.get("text"), Blocks: blocks, By: botID})
+	broadcast := thread != "" && args.get("reply_broadcast") == "true"
+	m := f.keep(Message{Channel: channel.ID, Thread: thread, Broadcast: broadcast, Text: args.get("text"), Blocks: blocks, By: botID})
 	return done(object{"channel": m.Channel, "ts": m.TS, "message": m.shown()})
 }
 

@@ -149,6 +149,9 @@ func TestThreads(t *testing.T) {
 	if reply.Message.Thread != root.TS || len(c.fake.Remarks()) != 0 {
 		t.Errorf("a reply: %s, remarks %q", reply.body, c.fake.Remarks())
 	}
+	if got := c.json("chat.postMessage", object{"channel": stock, "text": "for all", "thread_ts": root.TS, "reply_broadcast": true}); !got.OK || !c.fake.Messages()[2].Broadcast || c.fake.Messages()[1].Broadcast {
+		t.Errorf("a reply for the channel: %s", got.body)
+	}
 	deeper := c.json("chat.postMessage", object{"channel": stock, "text": "deeper", "thread_ts": reply.TS})
 	if deeper.Message.Thread != root.TS || len(c.fake.Remarks()) != 1 {
 		t.Errorf("a reply to a reply: %s, remarks %q", deeper.body, c.fake.Remarks())
@@ -167,7 +170,7 @@ func TestThreads(t *testing.T) {
 	for _, e := range c.fake.Events() {
 		did = append(did, e.What+" "+e.Title)
 	}
-	if want := []string{"posted root", "replied reply", "replied deeper", "posted lost"}; !slices.Equal(did, want) {
+	if want := []string{"posted root", "replied reply", "replied for all", "replied deeper", "posted lost"}; !slices.Equal(did, want) {
 		t.Errorf("it went %q, want %q", did, want)
 	}
 }

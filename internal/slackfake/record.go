@@ -23,11 +23,13 @@ type Message struct {
 	Channel string // id
 	TS      string // its own id there
 	Thread  string // the root's id; empty: it is no reply
-	Text    string
-	Blocks  json.RawMessage // nil: none
-	Edits   []Version       // what it said before, oldest first
-	Posted  time.Time
-	By      string
+	// Broadcast says that a reply is shown in the channel, too.
+	Broadcast bool
+	Text      string
+	Blocks    json.RawMessage // nil: none
+	Edits     []Version       // what it said before, oldest first
+	Posted    time.Time
+	By        string
 }
 
 // Version is what a message said before it was edited.
