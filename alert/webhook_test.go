@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,9 +19,17 @@ import (
 
 // posted is a server that keeps what it got.
 type posted struct {
+	mu      sync.Mutex
 	request *http.Request
 	body    []byte
 	count   int
+}
+
+// last returns the last request, its body, and how many there were.
+func (p *posted) last() (*http.Request, []byte, int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.request, p.body, p.count
 }
 
 // startDoor gives a server that answers so, and what it got.
@@ -32,8 +41,10 @@ func startDoor(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *posted
 		if err != nil {
 			t.Error(err)
 		}
+		got.mu.Lock()
 		got.request, got.body = r, body
 		got.count++
+		got.mu.Unlock()
 		answer(w, r)
 	}))
 	t.Cleanup(server.Close)
@@ -52,16 +63,16 @@ func TestWebhookPosts(t *testing.T) {
 		if _, err := to.Send(t.Context(), n, Receipt{}); err != nil {
 			t.Fatal(err)
 		}
-		r := got.request
-		if got.count != 1 || r.Method != http.MethodPost || r.URL.RequestURI() != "/in?key=a" || r.Header.Get("Content-Type") != "application/json" ||
+		r, body, count := got.last()
+		if count != 1 || r.Method != http.MethodPost || r.URL.RequestURI() != "/in?key=a" || r.Header.Get("Content-Type") != "application/json" ||
 			r.Header.Get("Authorization") != "Bearer token" || r.Header.Get("Idempotency-Key") != "gr%C3%B6%C3%9Fe 100%25/x#1 firing" {
-			t.Errorf("%d times %s %s with %v", got.count, r.Method, r.URL, r.Header)
+			t.Errorf("%d times %s %s with %v", count, r.Method, r.URL, r.Header)
 		}
-		decoder := json.NewDecoder(bytes.NewReader(got.body))
+		decoder := json.NewDecoder(bytes.NewReader(body))
 		decoder.DisallowUnknownFields()
 		var d Document
 		if err := decoder.Decode(&d); err != nil || d.ID != n.ID || d.Version != 1 || decoder.More() {
-			t.Errorf("posted %s: %v", got.body, err)
+			t.Errorf("posted %s: %v", body, err)
 		}
 	}
 }
@@ -118,8 +129,8 @@ func TestDoorFails(t *testing.T) {
 					t.Errorf("sent: %q (%+v), want %q", err, *failure, tt.says)
 				}
 			}
-			if got.count != 2 {
-				t.Errorf("%d requests, want one for each: nothing is sent again at once", got.count)
+			if _, _, count := got.last(); count != 2 {
+				t.Errorf("%d requests, want one for each: nothing is sent again at once", count)
 			}
 		})
 	}
