@@ -111,7 +111,7 @@ func (m *ConfigMap) Save(ctx context.Context, d Document) error {
 	}
 	m.base = d.clone()
 	m.lease.saved()
-	if err := m.lease.check(time.Now()); err != nil {
+	if err := m.lease.check(ctx); err != nil {
 		return errors.Join(fmt.Errorf("saving state %q: it is saved, but %w", m.object.api.config.path(), err), done.aside)
 	}
 	return done.aside

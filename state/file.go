@@ -90,6 +90,9 @@ func followed(path string) (string, error) {
 // nothing is known of the file, and Save refuses to replace it.
 func (f *File) Load(ctx context.Context) (Document, error) {
 	f.loaded = false
+	if f.lock == nil {
+		return Document{}, fmt.Errorf("reading state %q: it is closed", f.path)
+	}
 	writing, err := takeWriteLock(ctx, f.path)
 	if err != nil {
 		return Document{}, err

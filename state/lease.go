@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -23,7 +24,6 @@ type lease struct {
 	reserved *Reservation // what may have been sent and is not in the document yet
 	left     *Reservation // the part of it that earlier runs left
 	renewed  time.Time    // before the last update that succeeded was sent
-	failed   error        // of the last update; nil: it succeeded
 	taken    *LostError   // somebody else has it
 }
 
@@ -83,7 +83,6 @@ func (l *lease) update(ctx context.Context, change func(*coordination.Lease)) er
 	l.reserved.putInto(want)
 	change(want)
 	got, err := l.api.updateLease(ctx, want)
-	l.failed = err
 	if err == nil {
 		l.object, l.renewed = got, sent
 		return nil
@@ -125,17 +124,25 @@ func (l *lease) isTaken() bool {
 	return l.taken != nil
 }
 
-// check returns a *LostError when another perch may hold the Lease by now.
-func (l *lease) check(now time.Time) error {
+// check returns a *LostError when another perch may have held the Lease. One
+// that ran out unseen, as on a laptop that slept, is still ours if nobody took
+// it: that is asked first.
+func (l *lease) check(ctx context.Context) error {
+	if !l.ranOut(time.Now()) && !l.isTaken() {
+		return nil
+	}
+	err := l.update(ctx, func(*coordination.Lease) {})
+	var lost *LostError
+	if err == nil || errors.As(err, &lost) {
+		return err
+	}
+	return &LostError{Lock: l.api.config.lockPath(), Err: err}
+}
+
+func (l *lease) ranOut(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.taken != nil:
-		return l.taken
-	case now.Sub(l.renewed) >= l.api.config.Lease:
-		return &LostError{Lock: l.api.config.lockPath(), Err: l.failed}
-	}
-	return nil
+	return now.Sub(l.renewed) >= l.api.config.Lease
 }
 
 // reserve keeps in the Lease what a run may send, on top of what is there: a

@@ -22,8 +22,16 @@ const (
 )
 
 // Call names what was asked: a verb as RBAC has it (get, update, list, watch,
-// create, patch, delete) and a kind in the plural.
-type Call struct{ Verb, Resource string }
+// create, patch, delete) and a kind in the plural: "list configmaps".
+type Call string
+
+// The calls that are allowed.
+const (
+	GetConfigMap    Call = "get " + ConfigMaps
+	UpdateConfigMap Call = "update " + ConfigMaps
+	GetLease        Call = "get " + Leases
+	UpdateLease     Call = "update " + Leases
+)
 
 // Fault is how a call goes wrong. The zero value is none.
 type Fault struct {
@@ -80,10 +88,10 @@ func (s *Server) SetFault(fault func(Call) Fault) {
 }
 
 // Refuse takes the right to a call away, as a Role without that verb does.
-func (s *Server) Refuse(verb, resource string) {
+func (s *Server) Refuse(c Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refused[Call{verb, resource}] = true
+	s.refused[c] = true
 }
 
 // Remove deletes the object of a kind.

@@ -99,7 +99,7 @@ func TestUpdates(t *testing.T) {
 	if status, _, text := ask(t, s, "PUT", configMapPath, `{"metadata":{"name":"perch-state"},"immutable":true}`); status != 422 || !strings.Contains(text, "immutable") {
 		t.Errorf("updating what is immutable: %d %s", status, text)
 	}
-	want := map[kubefake.Call]int{{Verb: "get", Resource: "configmaps"}: 1, {Verb: "update", Resource: "configmaps"}: 4}
+	want := map[kubefake.Call]int{kubefake.GetConfigMap: 1, kubefake.UpdateConfigMap: 4}
 	for call, n := range s.Calls() {
 		if want[call] != n {
 			t.Errorf("%v was made %d times, want %d", call, n, want[call])
@@ -109,7 +109,7 @@ func TestUpdates(t *testing.T) {
 	if status, _, text := ask(t, s, "GET", configMapPath, ""); status != 404 || !strings.Contains(text, `"message":"configmaps \"perch-state\" not found","reason":"NotFound"`) {
 		t.Errorf("what was removed: %d %s", status, text)
 	}
-	s.Refuse("get", kubefake.Leases)
+	s.Refuse(kubefake.GetLease)
 	if status, _, _ := ask(t, s, "GET", leasePath, ""); status != 403 {
 		t.Errorf("without the right: %d, want 403", status)
 	}

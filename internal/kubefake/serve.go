@@ -15,11 +15,13 @@ import (
 
 // request is what a client asks.
 type request struct {
-	Call
+	verb, resource  string
 	group           string
 	namespace, name string
 	body            []byte
 }
+
+func (r request) call() Call { return Call(r.verb + " " + r.resource) }
 
 // ServeHTTP answers as an API server does.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +35,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, nil, apierrors.NewRequestEntityTooLargeError("limit is 3145728"))
 		return
 	}
-	fault := s.noticed(asked.Call)
+	fault := s.noticed(asked.call())
 	switch {
 	case fault.Hang:
 		<-r.Context().Done()
@@ -65,15 +67,15 @@ func parse(r *http.Request) (request, bool) {
 	if len(parts) < 2 || len(parts) > 3 {
 		return request{}, false
 	}
-	asked.namespace, asked.Resource = parts[0], parts[1]
+	asked.namespace, asked.resource = parts[0], parts[1]
 	if len(parts) == 3 {
 		asked.name = parts[2]
 	}
-	group, known := map[string]string{ConfigMaps: "", Leases: "coordination.k8s.io"}[asked.Resource]
+	group, known := map[string]string{ConfigMaps: "", Leases: "coordination.k8s.io"}[asked.resource]
 	if !known || group != asked.group {
 		return request{}, false
 	}
-	asked.Verb = verb(r.Method, asked.name != "", r.URL.Query().Has("watch"))
+	asked.verb = verb(r.Method, asked.name != "", r.URL.Query().Has("watch"))
 	return asked, true
 }
 
@@ -106,18 +108,18 @@ func (s *Server) noticed(c Call) Fault {
 func (s *Server) handle(asked request) (object any, refusal *apierrors.StatusError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	kind := schema.GroupResource{Group: asked.group, Resource: asked.Resource}
-	allowed := asked.namespace == s.namespace && asked.name == s.name && (asked.Verb == "get" || asked.Verb == "update") && !s.refused[asked.Call]
+	kind := schema.GroupResource{Group: asked.group, Resource: asked.resource}
+	allowed := asked.namespace == s.namespace && asked.name == s.name && (asked.verb == "get" || asked.verb == "update") && !s.refused[asked.call()]
 	if !allowed {
 		why := fmt.Sprintf("User %q cannot %s resource %q in API group %q in the namespace %q",
-			"system:serviceaccount:"+s.namespace+":perch", asked.Verb, asked.Resource, asked.group, asked.namespace)
+			"system:serviceaccount:"+s.namespace+":perch", asked.verb, asked.resource, asked.group, asked.namespace)
 		return nil, apierrors.NewForbidden(kind, asked.name, errors.New(why))
 	}
-	if asked.Resource == Leases {
+	if asked.resource == Leases {
 		if s.lease == nil {
 			return nil, apierrors.NewNotFound(kind, asked.name)
 		}
-		if asked.Verb == "get" {
+		if asked.verb == "get" {
 			return s.lease.DeepCopy(), nil
 		}
 		return s.updateLease(asked)
@@ -125,7 +127,7 @@ func (s *Server) handle(asked request) (object any, refusal *apierrors.StatusErr
 	if s.configMap == nil {
 		return nil, apierrors.NewNotFound(kind, asked.name)
 	}
-	if asked.Verb == "get" {
+	if asked.verb == "get" {
 		return s.configMap.DeepCopy(), nil
 	}
 	return s.updateConfigMap(asked)

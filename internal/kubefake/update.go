@@ -93,7 +93,7 @@ func (s *Server) updateLease(asked request) (any, *apierrors.StatusError) {
 // checkMeta refuses an object that is another one, or was made from an older
 // version.
 func (s *Server) checkMeta(asked request, want, have meta.ObjectMeta) *apierrors.StatusError {
-	kind := schema.GroupResource{Group: asked.group, Resource: asked.Resource}
+	kind := schema.GroupResource{Group: asked.group, Resource: asked.resource}
 	switch {
 	case want.Name != asked.name || want.Namespace != "" && want.Namespace != asked.namespace:
 		return apierrors.NewBadRequest("the name of the object (" + want.Name + ") does not match the name on the URL (" + asked.name + ")")

@@ -1,0 +1,509 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	core "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+
+	"perch.example/internal/kubefake"
+)
+
+// store is what a run has of either store.
+type store interface {
+	Load(context.Context) (Document, error)
+	Reserve(context.Context, Reservation) error
+	Save(context.Context, Document) error
+	Warning() string
+	Close(context.Context) error
+}
+
+// site is a place where a document is kept, and what a test does to it.
+type site struct {
+	path  string
+	open  func(context.Context, Options) (store, error)
+	edit  func(context.Context, func(*Document) error) error
+	read  func(context.Context) (Document, error)
+	put   func([]byte)        // what stands there from now on, by another hand; nil: nothing
+	stand func(string) []byte // what stands there, or is kept aside under a name
+	crash func(store)         // its process dies
+}
+
+func fileSite(t *testing.T) site {
+	path := filepath.Join(t.TempDir(), "state")
+	return site{
+		path: path,
+		open: func(_ context.Context, o Options) (store, error) {
+			f, err := OpenFile(path, o)
+			if err != nil {
+				return nil, err
+			}
+			return f, nil
+		},
+		edit: func(ctx context.Context, change func(*Document) error) error {
+			return EditFile(ctx, path, Options{}, change)
+		},
+		read: func(context.Context) (Document, error) { return ReadFile(path) },
+		put: func(content []byte) {
+			err := os.WriteFile(path, content, 0o600)
+			if content == nil {
+				err = os.Remove(path)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		},
+		stand: func(name string) []byte {
+			if name == "" {
+				name = path
+			}
+			content, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return content
+		},
+		crash: func(s store) {
+			f := s.(*File)
+			if err := f.lock.file.Close(); err != nil { // as the kernel closes it
+				t.Fatal(err)
+			}
+			f.lock = nil
+		},
+	}
+}
+
+// fakeConfig reaches a fake API server.
+func fakeConfig(fake *kubefake.Server, identity string) ConfigMapConfig {
+	return ConfigMapConfig{
+		Name: "perch-state", Namespace: "shop", Identity: identity,
+		Rest: &rest.Config{Host: "http://fake", Transport: fake.Transport()},
+	}
+}
+
+func configMapSite(t *testing.T) site {
+	return siteOf(t, kubefake.New("shop", "perch-state"))
+}
+
+func siteOf(_ *testing.T, fake *kubefake.Server) site {
+	c := fakeConfig(fake, "pod-a")
+	return site{
+		path: "configmap shop/perch-state",
+		open: func(ctx context.Context, o Options) (store, error) {
+			m, err := OpenConfigMap(ctx, c, o)
+			if err != nil {
+				return nil, err
+			}
+			return m, nil
+		},
+		edit: func(ctx context.Context, change func(*Document) error) error {
+			return EditConfigMap(ctx, c, Options{}, change)
+		},
+		read: func(ctx context.Context) (Document, error) { return ReadConfigMap(ctx, c) },
+		put: func(content []byte) {
+			fake.EditConfigMap(func(m *core.ConfigMap) {
+				if content == nil {
+					delete(m.BinaryData, stateKey)
+					return
+				}
+				if m.BinaryData == nil {
+					m.BinaryData = map[string][]byte{}
+				}
+				m.BinaryData[stateKey] = content
+			})
+		},
+		stand: func(name string) []byte {
+			if name == "" {
+				name = stateKey
+			}
+			return fake.ConfigMap().BinaryData[name]
+		},
+		crash: func(s store) {
+			m := s.(*ConfigMap)
+			m.lease.stop()
+			<-m.lease.done
+			m.lease = nil
+		},
+	}
+}
+
+// conform runs a test against both stores, each in a bubble.
+func conform(t *testing.T, test func(*testing.T, site)) {
+	t.Helper()
+	for name, newSite := range map[string]func(*testing.T) site{"file": fileSite, "configmap": configMapSite} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, newSite(t)) })
+		})
+	}
+}
+
+func (s site) mustOpen(t *testing.T) store {
+	t.Helper()
+	opened, err := s.open(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := opened.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return opened
+}
+
+// begin opens and loads.
+func (s site) begin(t *testing.T) (store, Document) {
+	t.Helper()
+	opened := s.mustOpen(t)
+	d, err := opened.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened, d
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// full has something in every field.
+func full() Document {
+	d := sample()
+	now := at("2026-03-01T10:00:00Z")
+	d.SetSent("stock-api", 3, now)
+	d.SetLeaveAlone("stock-api", now.Add(time.Hour))
+	d.SetBracket("stock-api/calendar-idle", Bracket{
+		Survived: 59 * time.Second, Died: 61 * time.Second, Measured: 60001 * time.Millisecond, Advertised: time.Minute, How: "fin", At: now,
+	})
+	d.SetVerdict("stock-api/calendar", "fail", now)
+	d.SetSection("silences", json.RawMessage(`{"a1":{"match":"stock-api/*"}}`))
+	return d
+}
+
+func TestFullIsFull(t *testing.T) {
+	v := reflect.ValueOf(full())
+	for i := range v.NumField() {
+		if v.Field(i).IsZero() {
+			t.Errorf("nothing in %s: the conformance suite would not notice its loss", v.Type().Field(i).Name)
+		}
+	}
+}
+
+func TestEverythingIsKept(t *testing.T) {
+	conform(t, func(t *testing.T, s site) {
+		first, d := s.begin(t)
+		if !reflect.DeepEqual(d, Document{Version: version}) {
+			t.Errorf("the first run starts with %+v, want an empty document", d)
+		}
+		must(t, first.Save(t.Context(), full()))
+		must(t, first.Close(t.Context()))
+		must(t, first.Close(t.Context())) // again: nothing
+		second, d := s.begin(t)
+		if !reflect.DeepEqual(d, full()) {
+			t.Errorf("the second run starts with\n%+v, want\n%+v", d, full())
+		}
+		looked, err := s.read(t.Context())
+		if err != nil || !reflect.DeepEqual(looked, full()) {
+			t.Errorf("a look at it: %+v, %v", looked, err)
+		}
+		if first.Warning() != "" {
+			t.Errorf("a small document is warned of: %s", first.Warning())
+		}
+		must(t, second.Close(t.Context()))
+	})
+}
+
+// An edit is not lost by the run that it came into, at any of its steps, nor
+// the run's work by the edit.
+func TestEditsDuringARun(t *testing.T) {
+	conform(t, func(t *testing.T, s site) {
+		now := at("2026-03-01T10:00:00Z")
+		silence := func(id string) {
+			t.Helper()
+			must(t, s.edit(t.Context(), func(d *Document) error {
+				kept := map[string]int{}
+				if raw := d.Sections["silences"]; raw != nil {
+					must(t, json.Unmarshal(raw, &kept))
+				}
+				kept[id] = 1
+				text, err := json.Marshal(kept)
+				d.SetSection("silences", text)
+				return err
+			}))
+		}
+		silence("before")
+		run, d := s.begin(t)
+		silence("loaded")
+		must(t, run.Reserve(t.Context(), Reservation{Most: map[string]int{"api": 100}, Now: now, Last: now.Add(time.Minute)}))
+		silence("reserved")
+		d.AddRequests("api", now, 3)
+		d.MarkRun("api/a", now)
+		must(t, run.Save(t.Context(), d))
+		silence("saved")
+		d.AddRequests("api", now, 4)
+		d.SetSection("alert", json.RawMessage(`{"sent":true}`))
+		must(t, run.Save(t.Context(), d))
+		must(t, run.Save(t.Context(), d)) // nothing new: nothing lost
+		must(t, run.Close(t.Context()))
+		_, got := s.begin(t)
+		if want := `{"before":1,"loaded":1,"reserved":1,"saved":1}`; string(got.Sections["silences"]) != want {
+			t.Errorf("silences %s, want %s", got.Sections["silences"], want)
+		}
+		if n := got.RequestsToday("api", now); n != 7 || len(got.Due) != 1 || string(got.Sections["alert"]) != `{"sent":true}` {
+			t.Errorf("the run's work: %d requests, want 7; %+v", n, got)
+		}
+	})
+}
+
+func TestManyEditsAtOnce(t *testing.T) {
+	conform(t, func(t *testing.T, s site) {
+		now := at("2026-03-01T10:00:00Z")
+		run, d := s.begin(t)
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				err := s.edit(t.Context(), func(d *Document) error {
+					d.MarkRun(fmt.Sprintf("api/%d", i), now)
+					d.AddRequests("api", now, 1)
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		d.AddRequests("api", now, 100)
+		must(t, run.Save(t.Context(), d))
+		all.Wait()
+		d.AddRequests("api", now, 100)
+		must(t, run.Save(t.Context(), d))
+		got, err := s.read(t.Context())
+		must(t, err)
+		if len(got.Due) != 20 || got.RequestsToday("api", now) != 220 {
+			t.Errorf("%d of 20 edits are left, %d of 220 requests", len(got.Due), got.RequestsToday("api", now))
+		}
+		must(t, run.Close(t.Context()))
+	})
+}
+
+func TestAnEditsErrorChangesNothing(t *testing.T) {
+	conform(t, func(t *testing.T, s site) {
+		run, _ := s.begin(t)
+		must(t, run.Save(t.Context(), full()))
+		no := errors.New("no such silence")
+		err := s.edit(t.Context(), func(d *Document) error { d.Due = nil; return no })
+		if !errors.Is(err, no) {
+			t.Errorf("editing: %v, want the edit's own error", err)
+		}
+		if d, err := s.read(t.Context()); err != nil || !reflect.DeepEqual(d, full()) {
+			t.Errorf("after it: %+v, %v", d, err)
+		}
+		must(t, run.Close(t.Context()))
+	})
+}
+
+func TestUnusableContentIsKeptAside(t *testing.T) {
+	for name, tt := range map[string]struct {
+		content []byte
+		newer   bool
+	}{
+		"cut short": {pack(t, `{"version":1}`)[:12], false},
+		"empty":     {[]byte{}, false},
+		"newer":     {pack(t, `{"version":99}`), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conform(t, func(t *testing.T, s site) {
+				s.put(tt.content)
+				if err := s.edit(t.Context(), func(*Document) error { return nil }); err == nil || !strings.Contains(err.Error(), "keeps it aside") {
+					t.Errorf("editing it: %v, want a refusal that says what happens", err)
+				}
+				if _, err := s.read(t.Context()); err == nil {
+					t.Error("reading it: no error")
+				}
+				run := s.mustOpen(t)
+				d, err := run.Load(t.Context())
+				var aside *AsideError
+				if !errors.As(err, &aside) || aside.Newer != tt.newer || aside.Path != s.path || !strings.Contains(err.Error(), aside.Aside) {
+					t.Fatalf("loading: %v, want an AsideError", err)
+				}
+				if !reflect.DeepEqual(d, Document{Version: version}) {
+					t.Errorf("goes on with %+v, want an empty document", d)
+				}
+				must(t, run.Save(t.Context(), full()))
+				if kept := s.stand(aside.Aside); !reflect.DeepEqual(kept, tt.content) {
+					t.Errorf("%q holds %q, want %q", aside.Aside, kept, tt.content)
+				}
+				// Damaged once more, in the middle of the run.
+				s.put(tt.content)
+				err = run.Save(t.Context(), full())
+				if !errors.As(err, &aside) || !reflect.DeepEqual(s.stand(aside.Aside), tt.content) {
+					t.Errorf("saving over it: %v, want an AsideError", err)
+				}
+				if d, err := s.read(t.Context()); err != nil || !reflect.DeepEqual(d, full()) {
+					t.Errorf("after it stands %+v, %v", d, err)
+				}
+				must(t, run.Close(t.Context()))
+			})
+		})
+	}
+}
+
+// Who takes the state away in the middle of a run gets the run's.
+func TestTakenAwayDuringARun(t *testing.T) {
+	conform(t, func(t *testing.T, s site) {
+		run, _ := s.begin(t)
+		must(t, run.Save(t.Context(), full()))
+		s.put(nil)
+		d := full()
+		d.MarkRun("another/probe", at("2026-03-01T11:00:00Z"))
+		must(t, run.Save(t.Context(), d))
+		if got, err := s.read(t.Context()); err != nil || !reflect.DeepEqual(got, d) {
+			t.Errorf("stands %+v, %v", got, err)
+		}
+		must(t, run.Close(t.Context()))
+	})
+}
+
+func TestSaveOnlyWhatWasLoaded(t *testing.T) {
+	conform(t, func(t *testing.T, s site) {
+		s.put(pack(t, `{"version":1}`))
+		run := s.mustOpen(t)
+		if err := run.Save(t.Context(), full()); err == nil || !strings.Contains(err.Error(), "not loaded") {
+			t.Errorf("saving before loading: %v", err)
+		}
+		if d, err := s.read(t.Context()); err != nil || len(d.Due) != 0 {
+			t.Errorf("it was replaced: %+v, %v", d, err)
+		}
+		must(t, run.Close(t.Context()))
+		if err := run.Save(t.Context(), full()); err == nil || !strings.Contains(err.Error(), "closed") {
+			t.Errorf("saving after closing: %v", err)
+		}
+		if err := run.Reserve(t.Context(), Reservation{}); err == nil || !strings.Contains(err.Error(), "closed") {
+			t.Errorf("reserving after closing: %v", err)
+		}
+		if _, err := run.Load(t.Context()); err == nil || !strings.Contains(err.Error(), "closed") {
+			t.Errorf("loading after closing: %v", err)
+		}
+	})
+}
+
+func TestTooLarge(t *testing.T) {
+	conform(t, func(t *testing.T, s site) {
+		run, d := s.begin(t)
+		must(t, run.Save(t.Context(), full()))
+		d.SetSection("alert", noise(9<<20))
+		err := run.Save(t.Context(), d)
+		var large *TooLargeError
+		if !errors.As(err, &large) || large.Size <= large.Limit || large.Largest != `section "alert"` || !strings.Contains(err.Error(), s.path) {
+			t.Fatalf("saving too much: %v, want a TooLargeError", err)
+		}
+		if got, err := s.read(t.Context()); err != nil || !reflect.DeepEqual(got, full()) {
+			t.Errorf("after it stands %+v, %v", got, err)
+		}
+		d = full()
+		d.SetVerdict("a/b", "pass", at("2026-03-01T10:00:00Z"))
+		must(t, run.Save(t.Context(), d)) // the smaller one
+		if got, err := s.read(t.Context()); err != nil || !reflect.DeepEqual(got, d) {
+			t.Errorf("after the smaller one stands %+v, %v", got, err)
+		}
+		must(t, run.Close(t.Context()))
+	})
+}
+
+// A run that is killed after any of its steps leaves a state that the next one
+// reads, with nothing lost that was saved, and no request given back.
+func TestKilledAfterAnyStep(t *testing.T) {
+	now := at("2026-03-01T10:00:00Z")
+	const most, sent = 100, 7
+	for steps := range 6 {
+		conform(t, func(t *testing.T, s site) {
+			run, d := s.begin(t)
+			d.AddRequests("api", now, 5)
+			must(t, run.Save(t.Context(), d))
+			must(t, run.Close(t.Context()))
+
+			run, d = s.begin(t)
+			for step, do := range []func(){
+				func() {
+					must(t, run.Reserve(t.Context(), Reservation{Most: map[string]int{"api": most}, Now: now, Last: now.Add(time.Minute)}))
+				},
+				func() { d.AddRequests("api", now, sent); d.MarkRun("api/a", now) },
+				func() { must(t, run.Save(t.Context(), d)) },
+				func() { d.SetSection("alert", json.RawMessage(`{"told":true}`)) },
+				func() { must(t, run.Save(t.Context(), d)) },
+			} {
+				if step < steps {
+					do()
+				}
+			}
+			s.crash(run)
+			next, d := s.begin(t)
+			want := 5
+			switch {
+			case steps >= 3:
+				want += sent
+			case steps >= 1:
+				want += most
+			}
+			if got := d.RequestsToday("api", now); got < want || got > want+most {
+				t.Errorf("killed after %d steps: %d requests are counted, want %d, or what was reserved more", steps, got, want)
+			}
+			if d.Due["api/a"].IsZero() == (steps >= 3) || (d.Sections["alert"] == nil) == (steps >= 5) {
+				t.Errorf("killed after %d steps: %+v", steps, d)
+			}
+			must(t, next.Close(t.Context()))
+		})
+	}
+}
+
+// Killed again and again before it saves, it counts each run, and the first
+// that saves makes all of it last.
+func TestReservationsAddUp(t *testing.T) {
+	now := at("2026-03-01T10:00:00Z")
+	conform(t, func(t *testing.T, s site) {
+		for range 3 {
+			run, _ := s.begin(t)
+			must(t, run.Reserve(t.Context(), Reservation{Most: map[string]int{"api": 10}, Now: now, Last: now.Add(time.Minute)}))
+			s.crash(run)
+		}
+		run, d := s.begin(t)
+		if got := d.RequestsToday("api", now); got != 30 {
+			t.Errorf("%d requests are counted after three runs, want 30", got)
+		}
+		must(t, run.Reserve(t.Context(), Reservation{Most: map[string]int{"api": 10}, Now: now, Last: now.Add(time.Minute)}))
+		d.AddRequests("api", now, 4)
+		d.SetSent("api", 1, now)
+		must(t, run.Save(t.Context(), d))
+		must(t, run.Close(t.Context()))
+		next, d := s.begin(t)
+		if got := d.RequestsToday("api", now); got != 34 || d.Sent["api"].Requests != 1 {
+			t.Errorf("%d requests are counted, %+v last, want 34 and 1", got, d.Sent)
+		}
+		must(t, next.Close(t.Context()))
+	})
+}
+
+// noise is JSON that does not pack.
+func noise(size int) json.RawMessage {
+	text := make([]byte, size/2)
+	state := uint64(1)
+	for i := range text {
+		state = state*6364136223846793005 + 1442695040888963407
+		text[i] = byte(state >> 56)
+	}
+	return json.RawMessage(fmt.Sprintf(`"%x"`, text))
+}
