@@ -70,7 +70,7 @@ func TestBacklogRules(t *testing.T) {
 	}{
 		{"one alone stays", []Notice{notice("a", KindFiring, 30, nil)}, []string{"firing slack 0"}, ""},
 		{"a day is not too long", []Notice{notice("a", KindFiring, 24, nil), notice("b", KindFiring, 24, nil)}, []string{"firing slack 0", "firing slack 0"}, ""},
-		{"two are one", []Notice{notice("a", KindFiring, 30, nil), notice("a", KindResolved, 29, nil), notice("b", KindFiring, 1, nil)}, []string{"backlog slack 1", "firing slack 0"}, "a: it fails: 2026-03-01 06:00 UTC to 2026-03-01 07:00 UTC, 1 h 0 min"},
+		{"two are one", []Notice{notice("a", KindFiring, 30, nil), notice("a", KindResolved, 29, nil), notice("b", KindFiring, 1, nil)}, []string{"backlog slack 1", "firing slack 0"}, "a: it fails: 2026-03-01 06:00 UTC to 2026-03-01 07:00 UTC, 1 h"},
 		{"only its end is late", []Notice{notice("a", KindResolved, 30, nil), notice("b", KindFiring, 29, nil)}, []string{"backlog slack 2"}, "a: it fails: over at 2026-03-01 06:00 UTC"},
 		{"reminders and the like are counted", []Notice{notice("a", KindFiring, 40, nil), notice("a", KindReminder, 30, nil), notice("d", KindDigest, 30, nil)}, []string{"backlog slack 1"}, "2 notices of other kinds"},
 		{"a doubt stays", []Notice{notice("a", KindFiring, 30, doubt), notice("b", KindFiring, 30, nil)}, []string{"backlog slack 2"}, "06:00 UTC (this may be a repeat)"},

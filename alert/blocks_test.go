@@ -74,7 +74,7 @@ func TestBothRenderingsSayTheSame(t *testing.T) {
 	words := func(s string) []string {
 		return strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '\n' || r == '<' || r == '>' || r == '·' || r == ':' })
 	}
-	for name, n := range goldenNotices() {
+	for name, n := range goldenNotices(t) {
 		var inBlocks []string
 		for _, text := range texts(t, Blocks(n)) {
 			inBlocks = append(inBlocks, words(unescape.Replace(text))...)
@@ -275,7 +275,7 @@ func TestClean(t *testing.T) {
 // TestNoRequestDataIsShown: details, addresses' secrets and query strings stay
 // out of every rendering and out of the stored notice.
 func TestNoRequestDataIsShown(t *testing.T) {
-	for name, n := range goldenNotices() {
+	for name, n := range goldenNotices(t) {
 		content, err := json.Marshal(n)
 		if err != nil {
 			t.Fatal(err)

@@ -179,7 +179,7 @@ func TestASharperDiagnosis(t *testing.T) {
 	text := strings.Join(strings.Fields(Text(told[2][0])), " ")
 	for _, want := range []string{
 		"CHANGED a: idle connections are closed too early",
-		"told as another trouble: requests on idle connections fail. What is measured now says: idle connections are closed too early.",
+		"It opened as: requests on idle connections fail. What is measured now says: idle connections are closed too early.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)

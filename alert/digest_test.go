@@ -52,7 +52,7 @@ func TestDigest(t *testing.T) {
 }
 
 // digested is a notice of a day with each sort of finding.
-func digested(t *testing.T) Notice {
+func digested(t testing.TB) Notice {
 	t.Helper()
 	lucky := single("price-api", "quote", probes.VerdictDegraded, probes.DiagnosisUnstable, probes.FamilyReachability)
 	lucky.Message = "the first try was refused, the second answered 200"

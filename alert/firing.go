@@ -78,7 +78,7 @@ func news(i Incident, lead probes.Outcome, kind Kind) []string {
 	case KindFlapping:
 		lines = append(lines, i.flappingWords())
 	case KindSharper:
-		lines = append(lines, "This incident was told as another trouble: "+i.Opened.trouble()+". What is measured now says: "+troubleOf(lead)+".")
+		lines = append(lines, "It opened as: "+i.Opened.trouble()+". What is measured now says: "+troubleOf(lead)+".")
 	default:
 	}
 	if lead.Lapsed != nil {
@@ -244,9 +244,9 @@ func checks(i Incident, lead probes.Outcome, kind Kind, config string) []string 
 	return append(lines, mute(what, config))
 }
 
-// mute says how to be left in peace for a while: nothing is told, perch looks on.
+// mute says how to be left in peace for a while: nothing is told, perch goes on.
 func mute(what, config string) string {
-	return "`perch silence add" + withConfig(config) + " " + quoted(what) + " --for 2h --reason \"...\"` mutes it for 2 hours; perch looks on"
+	return "`perch silence add" + withConfig(config) + " " + quoted(what) + " --for 2h --reason \"...\"` mutes it for 2 hours; perch goes on measuring"
 }
 
 func withConfig(config string) string {
@@ -257,7 +257,7 @@ func withConfig(config string) string {
 }
 
 func checkHeading(kind Kind) string {
-	if kind == KindPreview {
+	if kind == KindPreview || kind == KindResolved {
 		return "Check now"
 	}
 	return "Check now, or mute"

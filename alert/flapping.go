@@ -1,7 +1,7 @@
 package alert
 
 import (
-	"slices"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -38,10 +38,10 @@ func (i *Incident) calm() bool {
 
 // flappingWords say why the incident is one, and when it is over.
 func (i Incident) flappingWords() string {
-	opened := make([]string, len(i.Flapping))
-	for n, at := range i.Flapping {
-		opened[n] = at.UTC().Format("15:04")
+	var opened []string
+	for _, at := range i.Flapping {
+		opened = append(opened, at.UTC().Format("15:04"))
 	}
-	return "It opens again and again: at " + strings.Join(slices.Concat(opened, []string{clock(i.Fired)}), ", ") +
-		". From here on it is one incident, over when no run has failed for " + span(flapWithin) + "; until then only reminders are sent."
+	return fmt.Sprintf("It opened %d times within an hour: at %s and %s. From here on it is one incident: only reminders are sent until no run has failed for %s.",
+		len(i.Flapping)+1, strings.Join(opened, ", "), i.Fired.UTC().Format("15:04 UTC"), span(flapWithin))
 }

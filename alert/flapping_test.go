@@ -49,7 +49,7 @@ func TestFlappingIsExplained(t *testing.T) {
 		t.Fatalf("told %s, want FRFRL.....m", got)
 	}
 	text := strings.Join(strings.Fields(Text(told[4][0])), " ")
-	for _, want := range []string{"FLAPPING shop: ", "at 12:00, 12:10, 2026-03-02 12:20 UTC.", "over when no run has failed for 1 h"} {
+	for _, want := range []string{"FLAPPING shop: ", "It opened 3 times within an hour: at 12:00, 12:10 and 12:20 UTC.", "until no run has failed for 1 h"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

@@ -50,15 +50,19 @@ func span(d time.Duration) string {
 	return decimal(d, time.Second, 3) + " s"
 }
 
-// lasted says how long an incident lasted: 12 min, 3 h 5 min, 2 d 4 h.
+// lasted says how long an incident lasted: 12 min, 3 h 5 min, 2 d 4 h, 2 d.
 func lasted(d time.Duration) string {
 	d = max(time.Minute, d.Round(time.Minute))
 	days, hours, minutes := int(d/(24*time.Hour)), int(d%(24*time.Hour)/time.Hour), int(d%time.Hour/time.Minute)
 	switch {
-	case days > 0:
+	case days > 0 && hours > 0:
 		return fmt.Sprintf("%d d %d h", days, hours)
-	case hours > 0:
+	case days > 0:
+		return fmt.Sprintf("%d d", days)
+	case hours > 0 && minutes > 0:
 		return fmt.Sprintf("%d h %d min", hours, minutes)
+	case hours > 0:
+		return fmt.Sprintf("%d h", hours)
 	}
 	return fmt.Sprintf("%d min", minutes)
 }

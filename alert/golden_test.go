@@ -20,7 +20,8 @@ func TestMain(m *testing.M) {
 func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 
 // goldenNotices are the notices whose looks are kept.
-func goldenNotices() map[string]Notice {
+func goldenNotices(t testing.TB) map[string]Notice {
+	t.Helper()
 	_, told := decideAll(options, incident(), incident(), mended(), mended())
 	down := single("stock-api", "calendar", probes.VerdictFail, probes.DiagnosisUnreachable, probes.FamilyReachability)
 	down.Hypotheses = []probes.Hypothesis{
@@ -34,16 +35,14 @@ func goldenNotices() map[string]Notice {
 	down.Advice = []string{"Not the pool, stop looking there: fresh connections fail too. Ask the API's owner what listens on 192.0.2.10:443"}
 	repeat := told[1][0]
 	repeat.PossibleRepeat, repeat.Waited = true, 3600e9
-	return map[string]Notice{
-		"firing":   told[1][0],
-		"resolved": told[3][0],
-		"preview":  Preview(runOf(down), options(0))[0],
-		"repeat":   repeat,
-	}
+	all := kindNotices(t)
+	all["firing"], all["resolved"] = told[1][0], told[3][0]
+	all["preview"], all["repeat"] = Preview(runOf(down), options(0))[0], repeat
+	return all
 }
 
 func TestGolden(t *testing.T) {
-	for name, n := range goldenNotices() {
+	for name, n := range goldenNotices(t) {
 		blocks, err := json.Marshal(Blocks(n))
 		if err != nil {
 			t.Fatal(err)

@@ -179,6 +179,10 @@ func groupSummary(example turn, targets []string, outcomes []probes.Outcome) str
 	if left := len(targets) - len(names); left > 0 {
 		text += " and " + counted(left, "more target")
 	}
+	if example.kind == KindResolved {
+		changed, how := whyOver(example.Incident, outcomes, look(outcomes, example.Family))
+		return sentence("Over at " + text + " after " + lasted(example.Ended.Sub(example.Since)) + ": " + becauseWords(changed, how))
+	}
 	if lead := leading(outcomes, example.Family); lead != nil {
 		return sentence(text + ": " + clean(summary(*lead)))
 	}

@@ -174,7 +174,11 @@ func (n Notice) remarks() []string {
 		out = append(out, "This may be a repeat: when it was sent before, no clear answer came.")
 	}
 	if n.Waited >= time.Minute {
-		out = append(out, fmt.Sprintf("Late: this was decided at %s, and could not be delivered for %s.", clock(n.Decided), span(n.Waited.Round(time.Minute))))
+		what := "this"
+		if n.Kind == KindBacklog {
+			what = "the oldest of this"
+		}
+		out = append(out, fmt.Sprintf("Late: %s was decided at %s, and could not be delivered for %s.", what, clock(n.Decided), lasted(n.Waited)))
 	}
 	return out
 }

@@ -84,7 +84,7 @@ func (i Incident) soFar(o Options) []Fact {
 	return []Fact{
 		{"Since", clock(i.Since)},
 		{"Open for", lasted(o.Now.Sub(i.Since))},
-		{"Runs", i.share()},
+		{"Runs", number(i.Failed) + " of " + number(i.Counted) + " failed"},
 		{"Owner", i.Owner},
 		{"Severity", i.Severity},
 		{"Probes", strings.Join(i.Probes, ", ")},
@@ -108,7 +108,7 @@ func sinceOpening(i Incident, now Sight) []string {
 		lines = append(lines, "It is over when no run has failed for "+span(flapWithin)+".")
 	}
 	if now.Message != "" {
-		lines = append(lines, "Last: "+sentence(now.Message))
+		lines = append(lines, "In the last run: "+sentence(now.Message))
 	}
 	return lines
 }

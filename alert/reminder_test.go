@@ -64,7 +64,7 @@ func TestAReminderIsShort(t *testing.T) {
 	_, told := decideAll(spaced(24*time.Hour, func(o *Options) { o.RemindEvery = 24 * time.Hour }), incident(), incident(), later)
 	text := strings.Join(strings.Fields(Text(told[2][0])), " ")
 	for _, want := range []string{
-		"STILL FIRING stock-api: idle connections are closed too early", "Open for 2 d 0 h", "3 of 3 runs failed", "team-stock",
+		"STILL FIRING stock-api: idle connections are closed too early", "Open for 2 d ", "Runs 3 of 3 failed", "team-stock",
 		"The path changed: idle connections are closed after 0.7 s now, and were after 1 s before.", "FIN by peer at 0.7 s", "perch silence add",
 	} {
 		if !strings.Contains(text, want) {

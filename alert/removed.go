@@ -40,7 +40,7 @@ func (m *Memory) drop(o Options) []turn {
 // removedNotice tells that perch no longer looks at what an incident is about.
 func removedNotice(i Incident, run probes.Run, o Options) Notice {
 	n := resolveOf(i, run, o)
-	n.Title = shorten("CLOSED "+clean(i.Target)+" ("+i.Opened.trouble()+"): no longer in the config", maxTitle, "…")
+	n.Title = closedTitle(i, "no longer in the config")
 	n.Summary = shorten("Closed after "+lasted(i.Ended.Sub(i.Since))+", not mended: perch no longer looks at it.", maxSummary, "…")
 	n.Trail = trail(run, "")
 	n.Sections = slices.Concat(
@@ -48,7 +48,7 @@ func removedNotice(i Incident, run probes.Run, o Options) Notice {
 			"The config no longer has " + strings.Join(i.Probes, ", ") + ". Whether what failed works again is not known: nothing measures it any more.",
 			atOpening(i),
 		}),
-		howLong(i, i.share()),
+		howLong(i, number(i.Failed)+" of "+number(i.Counted)+" failed"),
 		section("When it would come back", FormText, maxFacts, []string{"When a probe of this target is in the config again, and fails."}),
 	)
 	return n

@@ -15,6 +15,9 @@ func resolvedNotice(i Incident, run probes.Run, o Options) Notice {
 	now := look(outcomes, i.Family)
 	changed, how := whyOver(i, outcomes, now)
 	n := resolveOf(i, run, o)
+	if changed == causeAccepted {
+		n.Title = closedTitle(i, "accepted")
+	}
 	n.Summary = shorten(fmt.Sprintf("Over after %s: %s.", lasted(i.Ended.Sub(i.Since)), becauseWords(changed, how)), maxSummary, "…")
 	n.Trail = trail(run, lastTrace(outcomes))
 	n.Charts = charts(outcomes)
@@ -24,7 +27,7 @@ func resolvedNotice(i Incident, run probes.Run, o Options) Notice {
 		section("The proof, from the last run. "+ladderHeading(outcomes), FormFixed, maxLadder, ladderLines(outcomes)),
 		section("What is still not as it should be", FormList, maxHypotheses, leftOver(i, outcomes)),
 		section("When it would come back", FormText, maxFacts, []string{comesBack(i.Opened, now, changed)}),
-		section("Check now", FormList, maxCheck, checks(i, probes.Outcome{}, KindResolved, o.Config)[:1]),
+		section(checkHeading(KindResolved), FormList, maxCheck, checks(i, probes.Outcome{}, KindResolved, o.Config)[:1]),
 	)
 	return n
 }
@@ -36,6 +39,11 @@ func resolveOf(i Incident, run probes.Run, o Options) Notice {
 	n.Title = shorten("RESOLVED "+clean(i.Target)+" ("+i.Opened.trouble()+")", maxTitle, "…")
 	n.Links = links(Link{"Dashboard", dashboard(o, run, placeOf(i, probes.Outcome{}))}, Link{"Runbook", i.Runbook})
 	return n
+}
+
+// closedTitle is of an end that is no mending.
+func closedTitle(i Incident, how string) string {
+	return shorten("CLOSED "+clean(i.Target)+" ("+i.Opened.trouble()+"): "+how, maxTitle, "…")
 }
 
 func howLong(i Incident, runs string) []Section {
@@ -100,6 +108,7 @@ func leftOver(i Incident, outcomes []probes.Outcome) []string {
 	}
 	for _, o := range outcomes {
 		switch {
+		case o.Accepted != nil && o.Family == i.Family: // that is why it is over
 		case o.Accepted != nil:
 			lines = append(lines, o.ID()+" fails ("+troubleOf(o)+"), which is accepted until "+o.Accepted.LastDay()+": "+o.Message)
 		case o.Verdict == probes.VerdictDegraded:
