@@ -97,11 +97,21 @@ func testDestinations(ctx context.Context, sys system, cfg config.Config, only [
 func testOne(ctx context.Context, d alert.Destination, notice alert.Notice) (said string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, testWithin)
 	defer cancel()
+	if d.Name == toAlertmanager {
+		// It knows alerts alone, which are about something.
+		notice.About = []alert.About{{
+			Name: "test", Target: "perch-alert-test", Family: "test", Severity: "info",
+			State: alert.StateFiring, Since: notice.Decided, Every: time.Minute,
+		}}
+	}
 	so, err := d.Sender.Send(ctx, notice, alert.Receipt{})
 	if err = errors.Join(append(so.Problems, err)...); err != nil {
 		return err.Error(), false
 	}
 	said = "ok: a notice marked TEST was delivered"
+	if d.Name == toAlertmanager {
+		said = "ok: an alert of the target perch-alert-test, severity info, was delivered; it ends by itself"
+	}
 	if so.Thread.Channel != "" {
 		said += " to channel " + so.Thread.Channel
 	}

@@ -31,6 +31,13 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "ok") // as Slack does
 }
 
+// answer changes the status that is answered.
+func (c *collector) answer(status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.status = status
+}
+
 func (c *collector) text() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -105,8 +105,7 @@ func TestOneWriteARun(t *testing.T) {
 		if r := perch(t.Context(), env, "run", "--config", run.path, "--all"); r.code != run.code {
 			t.Fatalf("exit status %d, want %d\n%s%s", r.code, run.code, r.stdout, r.stderr)
 		}
-		update := kubefake.Call{Verb: "update", Resource: "configmaps"}
-		get := kubefake.Call{Verb: "get", Resource: "configmaps"}
+		const update, get = kubefake.UpdateConfigMap, kubefake.GetConfigMap
 		if n := fake.Calls()[update] - before[update]; n != run.writes {
 			t.Errorf("%d writes, want %d", n, run.writes)
 		}
