@@ -25,7 +25,8 @@ func everything(o Options) *Metrics {
 			out := probes.Outcome{Target: s.Target, Probe: s.Probe, Kind: s.Kind, Verdict: probes.VerdictPass}
 			for _, c := range possibleFor(s).connections {
 				for _, r := range c.reasons {
-					out.Attempts = append(out.Attempts, probes.Attempt{Connection: c.on, Reason: r, Status: 200, TLSExpiry: expiryOf(s)})
+					out.Attempts = append(out.Attempts, probes.Attempt{Connection: c.on, Reason: r, Status: 200, TLSExpiry: expiryOf(s),
+						Elapsed: time.Second, Phases: phasesFor(s)})
 				}
 			}
 			if s.Client != nil && s.Client.Retry != nil {
@@ -48,6 +49,17 @@ func everything(o Options) *Metrics {
 		m.Pending(d, 1, moment())
 	}
 	return m
+}
+
+func phasesFor(s probes.Spec) probes.Phases {
+	p := probes.Phases{Connect: 1, Wait: 1, Transfer: 1}
+	if named(s) {
+		p.DNS = 1
+	}
+	if secure(s) {
+		p.TLS = 1
+	}
+	return p
 }
 
 func expiryOf(s probes.Spec) time.Time {
@@ -87,7 +99,9 @@ func TestSeriesIsWhatAConfigCanMake(t *testing.T) {
 		p.Client, p.KeepAlive, p.Holds, p.Every, p.Retry = nil, 0, nil, 0, probes.Retry{}
 	}
 	bare.Destinations = nil
-	for name, o := range map[string]Options{"tls": shop(t), "plain": plain, "address": address, "bare": bare, "empty": {Name: "shop", Vantage: "here"}} {
+	blackbox := shop(t)
+	blackbox.BlackboxNames, blackbox.Destinations = true, []string{"alertmanager", "slack", "webhook"}
+	for name, o := range map[string]Options{"tls": shop(t), "plain": plain, "address": address, "bare": bare, "blackbox": blackbox, "empty": {Name: "shop", Vantage: "here"}} {
 		t.Run(name, func(t *testing.T) {
 			got, want := count(t, everything(o)), Series(o)
 			if got != want {
@@ -111,7 +125,9 @@ func TestTwoHundredTargetsFitTheDefault(t *testing.T) {
 }
 
 func TestLint(t *testing.T) {
-	problems, err := testutil.GatherAndLint(everything(shop(t)).Gatherer())
+	o := shop(t)
+	o.BlackboxNames = true
+	problems, err := testutil.GatherAndLint(everything(o).Gatherer())
 	if err != nil {
 		t.Fatal(err)
 	}
