@@ -19,12 +19,14 @@ func head(n Notice, so Receipt) Notice {
 	return n
 }
 
-// rootTitle is the notice's own, unless the thread is about several incidents:
-// the end of one is not the end of all.
+// rootTitle says what holds of the thread: of its one incident what the notice
+// does, of several how many are open, since the end of some is not the end of all.
 func rootTitle(n Notice, so Receipt) string {
 	all := len(so.Open) + len(so.Over)
 	switch {
-	case all < 2 || len(n.About) > 1:
+	case all <= len(n.About) && n.Kind == KindSharper:
+		return "FIRING " + strings.TrimPrefix(n.Title, "CHANGED ")
+	case all <= len(n.About):
 		return n.Title
 	case len(so.Open) == 0:
 		return shorten(fmt.Sprintf("RESOLVED all %d: %s", all, strings.Join(so.Over, ", ")), maxTitle, "…")
@@ -67,7 +69,7 @@ func standing(n Notice, so Receipt) string {
 		ended = n.Decided
 	}
 	if len(so.Open) > 0 {
-		return fmt.Sprintf("One was resolved at %s, %d still open. %s", clock(ended), len(so.Open), thread)
+		return fmt.Sprintf("%d over since %s, %d still open. %s", len(so.Over), clock(ended), len(so.Open), thread)
 	}
-	return fmt.Sprintf("Resolved at %s. %s", clock(ended), thread)
+	return fmt.Sprintf("Over since %s. %s", clock(ended), thread)
 }

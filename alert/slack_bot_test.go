@@ -102,6 +102,7 @@ func tale(target string, k Kind, title string) Notice {
 	about := About{
 		Name: target + "/connection#1", Target: target, Family: probes.FamilyConnection, State: StateFiring, Probes: []string{target + "/calendar"},
 		Since: noon(), Fired: noon().Add(5 * time.Minute), Failed: 2, Counted: 3, Owner: "team-stock", Severity: "page", Every: 5 * time.Minute,
+		Trouble: "idle connections are closed too early", Runbook: "https://wiki.example/" + target,
 	}
 	if k == KindResolved {
 		about.State, about.Ended = StateResolved, noon().Add(time.Hour)
@@ -154,9 +155,9 @@ func TestThreadLife(t *testing.T) {
 				t.Errorf("%s is in %s of %s, with %d bytes and the words %q", file.Name, file.Thread, file.Channel, len(file.Content), file.Alt)
 			}
 		}
-		d.adds(charted(tale("stock-api", KindSharper, "FIRING stock-api: early close")))
+		d.adds(charted(tale("stock-api", KindSharper, "CHANGED stock-api: early close")))
 		d.told(0)
-		life = pictured(append(life, "replied FIRING stock-api: early close", "edited FIRING stock-api: early close")...)
+		life = pictured(append(life, "replied CHANGED stock-api: early close", "edited FIRING stock-api: early close")...)
 		d.expects(life...)
 
 		d.adds(tale("stock-api", KindReminder, "STILL FIRING stock-api"))
@@ -165,7 +166,7 @@ func TestThreadLife(t *testing.T) {
 		d.adds(tale("stock-api", KindResolved, "RESOLVED stock-api"))
 		d.told(0)
 		d.expects(append(life, "replied RESOLVED stock-api", "edited RESOLVED stock-api")...)
-		if roots := d.roots(); len(roots) != 1 || !strings.Contains(string(roots[0].Blocks), "Resolved at 2026-03-02 13:00 UTC") {
+		if roots := d.roots(); len(roots) != 1 || !strings.Contains(string(roots[0].Blocks), "Over since 2026-03-02 13:00 UTC") {
 			t.Errorf("roots %+v, want one that says when it was resolved", roots)
 		}
 	})
@@ -197,6 +198,31 @@ func TestSeveralInOneThread(t *testing.T) {
 		}
 		d.expects(life...)
 	})
+}
+
+// TestEveryNoticeOfPerch: Slack takes all that is told, whole, and finds nothing odd.
+func TestEveryNoticeOfPerch(t *testing.T) {
+	for name, n := range goldenNotices(t) {
+		if n.Kind == KindPreview || n.Kind == KindOngoing {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk(t)
+				n.Channel, n.Charts = "", Charts{}
+				d.adds(n)
+				d.told(0)
+				for _, m := range d.fake.Messages() {
+					if len(m.Blocks) == 0 {
+						t.Errorf("%q had to be sent as text", m.Text)
+					}
+				}
+				if odd := d.fake.Remarks(); len(odd) > 0 {
+					t.Errorf("Slack let pass what no program should send: %q", odd)
+				}
+			})
+		})
+	}
 }
 
 // TestNoticesThatStandAlone: a digest is one message, whole.
