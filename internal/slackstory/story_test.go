@@ -14,7 +14,7 @@ import (
 func TestScenes(t *testing.T) {
 	wants := map[string][]string{ // the titles in the channel, "> " before a reply
 		"firing":   {"FIRING stock-api", "> Details"},
-		"sharper":  {"CHANGED stock-api", "> Details", "> CHANGED stock-api"},
+		"sharper":  {"FIRING stock-api", "> Details", "> CHANGED stock-api"},
 		"reminder": {"STILL FIRING stock-api", "> Details", "> STILL FIRING stock-api"},
 		"resolved": {"RESOLVED stock-api", "> Details", "> RESOLVED stock-api"},
 		"flapping": {"FLAPPING stock-api", "> Details"},
