@@ -79,7 +79,7 @@ func amAlertOf(n Notice, about About, now time.Time) amAlert {
 		Annotations: labels(
 			Fact{"summary", n.Title}, Fact{"description", n.Summary}, Fact{"diagnosis", string(n.Diagnosis)}, Fact{"incident", about.Name},
 		),
-		StartsAt: about.Since.UTC(), EndsAt: now.Add(life(about.Every)).UTC(),
+		StartsAt: about.Since.UTC(), EndsAt: now.Add(lifetime(about.Every)).UTC(),
 	}
 	if evidence := amEvidence(n); evidence != "" {
 		alert.Annotations["description"] = evidence
@@ -107,8 +107,8 @@ func amAlertOf(n Notice, about About, now time.Time) amAlert {
 	return alert
 }
 
-// life is how long an alert lives after a word.
-func life(every time.Duration) time.Duration {
+// lifetime is how long an alert lives after a word.
+func lifetime(every time.Duration) time.Duration {
 	if every <= 0 {
 		return livesUnsure
 	}

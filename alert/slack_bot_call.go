@@ -26,6 +26,8 @@ type said struct {
 	} `json:"response_metadata"`
 }
 
+const notSlack = "something that is not Slack answered: a proxy?"
+
 // call is one call of an API.
 type call struct {
 	name    string // "chat.postMessage"
@@ -69,7 +71,7 @@ func heard(watch *watcher, err error, scrub scrubber) (said, *SendError) {
 	if json.Unmarshal([]byte(watch.body), &answer) != nil || !answer.OK && answer.Error == "" || answer.OK && watch.status != http.StatusOK {
 		failure := &SendError{Status: watch.status, Body: watch.shown(scrub), Ambiguous: watch.status < 300 || watch.status >= 500}
 		if watch.status < 400 {
-			failure.advice = "something that is not Slack answered: a proxy?"
+			failure.advice = notSlack
 		}
 		return said{}, failure
 	}
@@ -98,6 +100,9 @@ func (s *SlackBot) post(ctx context.Context, channel string, n Notice, options .
 			_, _, err := api.PostMessageContext(ctx, channel, append(options, content)...)
 			return err
 		}})
+		if failure == nil && (answer.Channel == "" || answer.TS == "") {
+			failure = &SendError{To: "Slack", Call: "chat.postMessage", Ambiguous: true, Body: "ok, without a word of where", Status: http.StatusOK, advice: notSlack}
+		}
 		if failure == nil {
 			s.posted[answer.Channel] = time.Now()
 		}

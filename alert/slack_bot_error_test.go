@@ -142,6 +142,7 @@ func TestAnswersThatAreNotSlacks(t *testing.T) {
 		{"no word", 200, `{"ok":false}`, true, "not Slack"},
 		{"a list", 200, `[]`, true, "not Slack"},
 		{"yes with another status", 202, `{"ok":true}`, true, "not Slack"},
+		{"yes, and nothing else", 200, `{"ok":true}`, true, "not Slack"},
 		{"a redirect", 302, "", false, "not Slack"},
 		{"a proxy's", 407, "proxy authentication required", false, "407"},
 		{"broken", 500, "<html>", true, "may have been delivered"},

@@ -78,7 +78,7 @@ func webhookAdvice(status int, body string) string {
 	case status >= 300 && status < 400:
 		return "redirects are not followed: is this the URL of a Slack webhook?"
 	case status == http.StatusOK:
-		return `want 200 "ok": something that is not Slack answered: a proxy?`
+		return `want 200 "ok": ` + notSlack
 	}
 	switch body {
 	case "no_service", "no_active_hooks", "invalid_token":
