@@ -17,6 +17,7 @@ type Env struct {
 	UserAgent string
 	IDs       *IDs
 	Slots     Slots
+	Settler   Settler       // nil: a connection that cannot be opened counts at once
 	Learn     func(Attempt) // told of each attempt as it ends, before anything follows it; nil: nobody
 	Watch     func(Event)   // nil: nobody watches
 	Log       *slog.Logger
@@ -58,6 +59,17 @@ type Slots interface {
 	// that it is for may leave soon: a connection that waits for the budget
 	// could be closed by then. The caller calls release when it is closed.
 	Dial(ctx context.Context, role Role) (release func(), err error)
+}
+
+// Settler lets a step try again, uncounted, to open a connection while perch's
+// own network is coming up: no byte of a request has left then.
+type Settler interface {
+	// Unopened is told that a connection could not be opened. True: it is to be
+	// tried again, which Slots.Dial paces, or the context has ended; false: the
+	// failure counts.
+	Unopened(ctx context.Context, role Role, why Reason) bool
+	// Opened is told that one was opened.
+	Opened()
 }
 
 // Denied says why a request was not allowed to leave.

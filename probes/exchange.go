@@ -57,8 +57,24 @@ func (c *call) fresh(ctx context.Context, role Role) (x exchanged) {
 }
 
 // connect opens a connection for one request. Without a connection the request
-// was denied, or the attempt says how opening failed.
-func (c *call) connect(ctx context.Context, role Role) (x exchanged) {
+// was denied, or the attempt says how opening failed. While the pod's network
+// settles it tries until it opens: those tries are no attempts.
+func (c *call) connect(ctx context.Context, role Role) exchanged {
+	for {
+		x := c.open(ctx, role)
+		switch {
+		case c.env.Settler == nil, x.denied != nil:
+			return x
+		case x.conn != nil:
+			c.env.Settler.Opened()
+			return x
+		case !x.attempt.Reason.Unopened() || !c.env.Settler.Unopened(ctx, role, x.attempt.Reason):
+			return x
+		}
+	}
+}
+
+func (c *call) open(ctx context.Context, role Role) (x exchanged) {
 	release, err := c.env.Slots.Dial(ctx, role)
 	if err != nil {
 		return exchanged{denied: err}

@@ -99,6 +99,17 @@ func (r Reason) Resend() Resend {
 	return ""
 }
 
+// Unopened reports whether no connection could be made, so that neither a
+// handshake nor a request began.
+func (r Reason) Unopened() bool {
+	switch r {
+	case ReasonDNS, ReasonRefused, ReasonConnectTimeout, ReasonConnectFailed:
+		return true
+	default:
+		return false
+	}
+}
+
 // Closed reports whether r means that the peer (or something on the path)
 // ended the connection before an answer began, while idle or as we wrote.
 func (r Reason) Closed() bool {

@@ -36,11 +36,12 @@ const (
 
 // budget is one target's budget during a run. Safe for concurrent use.
 type budget struct {
-	start   time.Time
 	limiter *rate.Limiter
 	open    chan struct{} // one token an open connection
 
 	mu       sync.Mutex
+	start    time.Time // of the calendar: the run's, later where the target settled
+	first    settling
 	cal      *plan.Calendar
 	recent   []time.Time // the last Allowed() instants at which a request left
 	sent     int

@@ -24,6 +24,7 @@ type Options struct {
 	LeaveAlone map[string]time.Time    // until when a target asked to be left alone (Retry-After)
 	Dial       wire.DialFunc           // nil: the real network
 	Resolve    wire.ResolveFunc        // nil: the system's resolver
+	Settle     time.Duration           // for how long after the start a connection that cannot be opened is tried again; 0: never
 	Watch      func(probes.Event)      // nil: nobody watches
 	Log        *slog.Logger
 }
@@ -33,13 +34,15 @@ type Result struct {
 	Budget   []probes.BudgetUse
 	CutShort string          // why the run was cut short; empty: it was not
 	Delays   []time.Duration // perch's own lateness samples, bounded
+	Settled  []probes.Settled
 }
 
 // Run plays the plan once and calls yield for each finished step, one at a
 // time. When ctx ends, no further step starts, holds are cut short, and what
 // is running ends as canceled; Run returns after the last yield.
 func Run(ctx context.Context, p *plan.Plan, o Options, yield func(probes.Observation)) Result {
-	r := &run{options: o, budgets: map[string]*budget{}, start: time.Now().Add(firstLead), done: make(chan probes.Observation, 64)}
+	began := time.Now()
+	r := &run{options: o, budgets: map[string]*budget{}, start: began.Add(firstLead), done: make(chan probes.Observation, 64)}
 	r.secrets = newSecretCache(o.Secrets)
 	if r.options.Log == nil {
 		r.options.Log = slog.New(slog.DiscardHandler)
@@ -56,6 +59,9 @@ func Run(ctx context.Context, p *plan.Plan, o Options, yield func(probes.Observa
 		if cal := p.Calendar(t.Name); cal != nil {
 			r.budgets[t.Name] = newBudget(t, cal, daily, r.start)
 			r.budgets[t.Name].blocked = o.LeaveAlone[t.Name]
+			r.budgets[t.Name].first = settling{
+				began: began, until: began.Add(o.Settle), log: r.options.Log, told: probes.Settled{Target: t.Name},
+			}
 		}
 	}
 	pod := newOwnPod(hostSystem())
@@ -78,6 +84,9 @@ func Run(ctx context.Context, p *plan.Plan, o Options, yield func(probes.Observa
 	for _, t := range o.Targets {
 		if b := r.budgets[t.Name]; b != nil {
 			res.Budget = append(res.Budget, b.use(t))
+			if b.first.told.Times > 0 {
+				res.Settled = append(res.Settled, b.first.told)
+			}
 		}
 	}
 	return res
@@ -119,6 +128,9 @@ func (r *run) startAll(ctx context.Context, steps []plan.Step) {
 func (r *run) play(ctx context.Context, s plan.Step, mine *slots) {
 	env := r.env
 	env.Step, env.Slots = s.Index, mine
+	if r.options.Settle > 0 {
+		env.Settler = mine
+	}
 	env.Learn = func(a probes.Attempt) { r.learn(mine.budget, a) }
 	report := func(o probes.Observation) {
 		mine.release()

@@ -15,7 +15,8 @@ type slots struct {
 	promised             int  // requests that it may still send whatever the others do
 	begun                bool // a request left
 	warm, reuse, control place
-	gap                  place // for a second try or a redirect
+	gap                  place     // for a second try or a redirect
+	dialled              time.Time // when it last began to open a connection
 	shape                []plan.Booking
 }
 
@@ -37,15 +38,9 @@ func (s *slots) catchUp() error {
 	if off <= s.warm.at || b.cal.Move(s.warm.slot, plan.At(off)) {
 		return nil
 	}
-	moved := b.cal.Clone()
-	shape := append([]plan.Booking{plan.At(0)}, s.shape[1:]...)
-	held := []plan.Slot{s.warm.slot, s.reuse.slot, s.control.slot}[:len(shape)]
-	at := moved.Rebook(off, held, shape)
-	if at-off > longestUnused {
-		b.denied++
+	if !s.rebook(off, longestUnused, plan.At(0)) {
 		return &probes.Denied{Why: "the connection took longer to open than was booked, and the budget has no room soon after"}
 	}
-	b.cal, s.warm.at = moved, at
 	return nil
 }
 
@@ -76,6 +71,7 @@ func (s *slots) HoldUntil(reuse time.Time) bool {
 // release gives back what the step was promised or had booked, and did not
 // use: what was used stays booked, since it counts in the windows to come.
 func (s *slots) release() {
+	s.stepDown()
 	s.budget.mu.Lock()
 	defer s.budget.mu.Unlock()
 	s.budget.promised -= s.promised
@@ -108,6 +104,11 @@ func (s *slots) Together(ctx context.Context) error {
 // Dial waits for one of the target's connections. What has no booking first
 // waits for its gap, less the time that dialling takes.
 func (s *slots) Dial(ctx context.Context, role probes.Role) (func(), error) {
+	if role == probes.RoleWarm {
+		if err := s.awaitTurn(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.awaitGap(ctx, role); err != nil {
 		return nil, err
 	}
@@ -117,6 +118,7 @@ func (s *slots) Dial(ctx context.Context, role probes.Role) (func(), error) {
 	open := s.budget.open
 	select {
 	case open <- struct{}{}:
+		s.dialled = time.Now()
 		return sync.OnceFunc(func() { <-open }), nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
