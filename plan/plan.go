@@ -29,6 +29,26 @@ type Options struct {
 	// path end connections earlier than keep_alive; none: it did not. It adds a
 	// rung to a ladder that the plan makes, and a note to the config's own.
 	Ends map[string]time.Duration
+
+	settle time.Duration // the config's: by how much a run may begin later
+}
+
+// latest is by when a run that begins at once must have ended, so that one that
+// has to settle first still ends by the deadline; 0: there is no deadline.
+func (o Options) latest() time.Duration {
+	if o.Deadline == 0 {
+		return 0
+	}
+	return max(1, o.Deadline-o.settle) // 0 would be none
+}
+
+// deadlineText is "the deadline of 5m" (or "is"), and what settle takes of it.
+func (o Options) deadlineText(of string) string {
+	text := "the deadline " + of + " " + short(o.Deadline)
+	if o.settle > 0 {
+		text += " (less " + short(o.settle) + " for alerts.settle)"
+	}
+	return text
 }
 
 // Sent is what earlier runs sent to a target within one window of its budget.
@@ -47,7 +67,8 @@ type Plan struct {
 	NotDue      []string      // target/probe that were left out as not due
 	Notes       []string      // what is allowed but should be known
 	Wall        time.Duration // the run's end, when answers come within their reach
-	LongestWall time.Duration // the run's end, when every timeout is used up
+	LongestWall time.Duration // the run's end, when every timeout and Settle are used up
+	Settle      time.Duration // for how long the runner may wait for the first connections to open
 	Every       time.Duration // the shortest of all chosen probes; 0: none is set
 	LongestHold time.Duration
 	Requests    int // when all goes well: no control, no second try
@@ -79,6 +100,7 @@ func (p *Plan) Calendar(target string) *Calendar { return p.calendars[target] }
 // New makes the plan. Its error is a *Refusal, with every problem in it. What
 // earlier runs sent moves steps; it is no reason to refuse what fits by itself.
 func New(c config.Config, o Options) (*Plan, error) {
+	o.settle = c.Alerts.Settle
 	alone := o
 	alone.Sent = nil
 	p, refusal := draft(c, alone)
@@ -94,7 +116,7 @@ func New(c config.Config, o Options) (*Plan, error) {
 // draft places everything and collects what is wrong with it.
 func draft(c config.Config, o Options) (*Plan, *Refusal) {
 	refusal := &Refusal{}
-	p := &Plan{Name: c.Name, Seed: o.Seed, MaxSeries: c.Metrics.MaxSeries, calendars: map[string]*Calendar{}}
+	p := &Plan{Name: c.Name, Seed: o.Seed, MaxSeries: c.Metrics.MaxSeries, Settle: o.settle, calendars: map[string]*Calendar{}}
 	desks := choose(c, o, refusal)
 	p.describe(desks)
 	spread(desks, p.Every, o.Seed)
@@ -102,7 +124,7 @@ func draft(c config.Config, o Options) (*Plan, *Refusal) {
 	var open profile // of all targets
 	for _, d := range desks {
 		d.check(refusal)
-		d.settle(o.Deadline)
+		d.settle(o.latest())
 		for _, s := range d.steps {
 			open.lay(s.opens(), s.Start)
 		}
@@ -110,7 +132,7 @@ func draft(c config.Config, o Options) (*Plan, *Refusal) {
 	}
 	p.PeakOpen = open.max()
 	p.sortSteps()
-	p.checkTimes(desks, o.Deadline, refusal)
+	p.checkTimes(desks, o, refusal)
 	return p, refusal
 }
 
@@ -144,7 +166,7 @@ func (p *Plan) take(d *desk, o Options) {
 	}
 	for _, s := range d.steps {
 		p.Wall = max(p.Wall, s.end())
-		p.LongestWall = max(p.LongestWall, s.longestEnd())
+		p.LongestWall = max(p.LongestWall, s.longestEnd()+p.Settle)
 	}
 }
 

@@ -127,7 +127,7 @@ func checkUsed(c TargetCost, r *Refusal) {
 }
 
 // checkTimes refuses what takes longer than it may.
-func (p *Plan) checkTimes(desks []*desk, deadline time.Duration, r *Refusal) {
+func (p *Plan) checkTimes(desks []*desk, o Options, r *Refusal) {
 	for _, c := range p.Targets {
 		checkUsed(c, r)
 	}
@@ -137,31 +137,35 @@ func (p *Plan) checkTimes(desks []*desk, deadline time.Duration, r *Refusal) {
 			if !j.due || j.spec.Kind != probes.KindIdle {
 				continue
 			}
-			tooLong = j.checkHolds(deadline, r) || tooLong
+			tooLong = j.checkHolds(o, r) || tooLong
 			d.checkEvery(j, r)
 		}
 	}
-	if deadline > 0 && p.Wall > deadline && !tooLong {
+	if latest := o.latest(); latest > 0 && p.Wall > latest && !tooLong {
 		last := p.last()
-		r.add(last.Spec.ID(), "its last step starts at %s and ends %s after the run's start, the deadline is %s: %s",
-			short(last.Start), short(roundUp(p.Wall, time.Second)), short(deadline), wouldFit("a deadline of "+short(roundUp(p.Wall, time.Second))))
+		r.add(last.Spec.ID(), "its last step starts at %s and ends %s after the run's start, %s: %s",
+			short(last.Start), short(roundUp(p.Wall, time.Second)), o.deadlineText("is"), o.longer(p.Wall))
 	}
 	p.noteEvery()
 }
 
+// longer says which deadline a run of that length would keep.
+func (o Options) longer(takes time.Duration, otherwise ...string) string {
+	return wouldFit(append(otherwise, "a deadline of "+short(roundUp(takes+o.settle, time.Second)))...)
+}
+
 // checkHolds refuses a hold that could not end within the deadline even if it
 // started at once, and reports whether there is one.
-func (j *job) checkHolds(deadline time.Duration, r *Refusal) bool {
-	alone := Step{Spec: j.spec, Hold: j.longest()}
-	if deadline == 0 || alone.end() <= deadline {
+func (j *job) checkHolds(o Options, r *Refusal) bool {
+	alone, latest := Step{Spec: j.spec, Hold: j.longest()}, o.latest()
+	if latest == 0 || alone.end() <= latest {
 		return false
 	}
 	holds := ""
-	if most := (deadline - (alone.end() - alone.Hold)).Truncate(100 * time.Millisecond); most > 0 {
+	if most := (latest - (alone.end() - alone.Hold)).Truncate(100 * time.Millisecond); most > 0 {
 		holds = "holds up to " + short(most)
 	}
-	r.add(j.spec.ID(), "a hold of %s does not end within the deadline of %s: %s",
-		short(j.longest()), short(deadline), wouldFit(holds, "a deadline of "+short(roundUp(alone.end(), time.Second))))
+	r.add(j.spec.ID(), "a hold of %s does not end within %s: %s", short(j.longest()), o.deadlineText("of"), o.longer(alone.end(), holds))
 	return true
 }
 

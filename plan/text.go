@@ -92,7 +92,11 @@ func (p *Plan) totals() *table {
 	}
 	wall := short(p.Wall)
 	if p.LongestWall > 0 {
-		wall += fmt.Sprintf(" (%s if every timeout is used up)", short(p.LongestWall))
+		also := ""
+		if p.Settle > 0 {
+			also = fmt.Sprintf(", and %s pass before a connection opens (alerts.settle)", short(p.Settle))
+		}
+		wall += fmt.Sprintf(" (%s if every timeout is used up%s)", short(p.LongestWall), also)
 	}
 	if p.Every > 0 {
 		wall += ", the shortest every is " + short(p.Every)

@@ -216,7 +216,8 @@ func (f idleFlags) document(u *url.URL, headers []any) map[string]any {
 	if f.tcpKeepAlive > 0 {
 		target["client"] = map[string]any{"kind": "go-net-http", "tcp_keep_alive": f.tcpKeepAlive.String()}
 	}
-	return map[string]any{"version": 1, "name": "idle", "targets": []any{target}}
+	settle := map[string]any{"settle": "none"} // it measures now
+	return map[string]any{"version": 1, "name": "idle", "targets": []any{target}, "alerts": settle}
 }
 
 // holds fall from the longest one by a constant factor, at most to a third for

@@ -152,6 +152,7 @@ func (p *pass) probe(ctx context.Context, run *probes.Run) {
 	}, func(o probes.Observation) { seen = append(seen, o) })
 	live.stop()
 	run.Finished, run.CutShort, run.Budget, run.Delays = p.sys.clock(), res.CutShort, res.Budget, res.Delays
+	run.Settled = res.Settled
 	p.judge(run, seen)
 }
 
