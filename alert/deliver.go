@@ -76,7 +76,21 @@ func Deliver(ctx context.Context, m Memory, to []Destination, now time.Time) (Me
 		m, d = deliver(ctx, m, destination, now)
 		all = append(all, d)
 	}
-	return m, all
+	return m.untried(to), all
+}
+
+// untried says of what waits for other destinations, those whose secret could
+// not be read, that nothing was sent to them.
+func (m Memory) untried(to []Destination) Memory {
+	m = m.clone()
+	for _, n := range m.Outbox {
+		for w, way := range n.Ways {
+			if !slices.ContainsFunc(to, func(d Destination) bool { return d.Name == way.Destination }) {
+				n.Ways[w].Sending = false
+			}
+		}
+	}
+	return m
 }
 
 func deliver(ctx context.Context, m Memory, to Destination, now time.Time) (Memory, Delivery) {

@@ -159,3 +159,17 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("delivered %+v of nothing", all)
 	}
 }
+
+// TestDeliverElsewhere: what waits for a destination that cannot be tried now
+// was not sent there.
+func TestDeliverElsewhere(t *testing.T) {
+	n := Notice{ID: "1", Ways: ways([]string{"slack", "webhook"})}
+	before := MarkSending(Memory{Outbox: []Notice{n}})
+	m, _ := Deliver(t.Context(), before, []Destination{{Name: "slack", Sender: senderFunc(func(Notice) error { return nil })}}, noon())
+	if len(m.Outbox) != 1 || len(m.Outbox[0].Ways) != 1 || m.Outbox[0].Ways[0].Destination != "webhook" || m.Outbox[0].Ways[0].Sending {
+		t.Errorf("waiting: %+v, want the way to the webhook, where nothing was sent", m.Outbox)
+	}
+	if !before.Outbox[0].Ways[0].Sending {
+		t.Error("the memory that was passed in is another one now")
+	}
+}

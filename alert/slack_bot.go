@@ -216,8 +216,9 @@ func (s *SlackBot) details(ctx context.Context, n Notice, first bool, so *Receip
 // update brings the root up to date. Where Slack does not let it, the reply is
 // the truth.
 func (s *SlackBot) update(ctx context.Context, n Notice, so *Receipt) *SendError {
-	n.PossibleRepeat, n.Waited = false, 0
-	failure := s.edit(ctx, so.Thread, head(n, *so))
+	now := n // an edit is no repeat, and is never late
+	now.PossibleRepeat, now.Waited = false, 0
+	failure := s.edit(ctx, so.Thread, head(now, *so))
 	switch {
 	case failure == nil:
 	case failure.RetryAfter > 0 || failure.Ambiguous || failure.Code == "":

@@ -45,6 +45,27 @@ func TestRootDeleted(t *testing.T) {
 	})
 }
 
+// TestNewRootWithoutAClearAnswer: a second root, too, says that it may be a repeat.
+func TestNewRootWithoutAClearAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.adds(tale("stock-api", KindFiring, "FIRING"))
+		d.told(0)
+		d.fake.Fail("chat.update", 2, slackfake.Refuse("message_not_found"))
+		d.fake.Fail("chat.postMessage", 1, slackfake.Fault{}) // the reply
+		d.fake.Fail("chat.postMessage", 1, slackfake.Status(500).Accepted())
+		d.adds(tale("stock-api", KindReminder, "STILL FIRING"))
+		if got := d.run(); got.Ambiguous != 1 || got.Untold != 1 {
+			t.Errorf("delivered %+v, want one ambiguous", got)
+		}
+		d.told(1)
+		d.expects("posted FIRING", "replied Details", "replied STILL FIRING", "posted STILL FIRING", "posted STILL FIRING", "replied Details")
+		if roots := d.roots(); !strings.Contains(string(roots[2].Blocks), "may be a repeat") || strings.Contains(string(roots[1].Blocks), "may be a repeat") {
+			t.Errorf("the roots say %s and %s", roots[1].Blocks, roots[2].Blocks)
+		}
+	})
+}
+
 // TestThreadGone: Slack posts a reply to nothing as a message of its own, and
 // that is then the root.
 func TestThreadGone(t *testing.T) {
