@@ -56,6 +56,7 @@ type subject struct {
 const subjectConfig = `
 version: 1
 name: ruled
+alerts: {settle: none}
 targets:
   - name: api
     url: %s

@@ -149,9 +149,18 @@ func (p *Plan) checkTimes(desks []*desk, o Options, r *Refusal) {
 	p.noteEvery()
 }
 
-// longer says which deadline a run of that length would keep.
+// longer says which deadline a run of that length would keep, and which settle
+// would leave room for it.
 func (o Options) longer(takes time.Duration, otherwise ...string) string {
-	return wouldFit(append(otherwise, "a deadline of "+short(roundUp(takes+o.settle, time.Second)))...)
+	ways := append(otherwise, "a deadline of "+short(roundUp(takes+o.settle, time.Second)))
+	switch left := (o.Deadline - takes).Truncate(100 * time.Millisecond); {
+	case o.settle == 0 || takes > o.Deadline:
+	case left == 0:
+		ways = append(ways, "alerts.settle none")
+	default:
+		ways = append(ways, "an alerts.settle of "+short(left))
+	}
+	return wouldFit(ways...)
 }
 
 // checkHolds refuses a hold that could not end within the deadline even if it

@@ -29,7 +29,8 @@ func TestSettle(t *testing.T) {
 		want     string // empty: it fits
 	}{
 		{2*time.Minute + 12*time.Second, ""},
-		{2*time.Minute + 11*time.Second, "stock-api/calendar-idle: a hold of 2m does not end within the deadline of 2m11s (less 10s for alerts.settle): holds up to 1m59.4s, or a deadline of 2m12s, would fit"},
+		{2*time.Minute + 11*time.Second, "stock-api/calendar-idle: a hold of 2m does not end within the deadline of 2m11s (less 10s for alerts.settle): holds up to 1m59.4s, or a deadline of 2m12s, or an alerts.settle of 9.4s, would fit"},
+		{2*time.Minute + 1650*time.Millisecond, "stock-api/calendar-idle: a hold of 2m does not end within the deadline of 2m1.65s (less 10s for alerts.settle): holds up to 1m50s, or a deadline of 2m12s, or alerts.settle none, would fit"},
 		{5 * time.Second, "stock-api/calendar-idle: a hold of 2m does not end within the deadline of 5s (less 10s for alerts.settle): a deadline of 2m12s would fit"},
 	} {
 		_, err := New(settling(shop()), Options{Deadline: c.deadline})
@@ -44,7 +45,7 @@ func TestSettle(t *testing.T) {
 	// One after the other: the last step is what does not end in time.
 	one := target("api", idle("a", 0, 30*time.Second, 31*time.Second))
 	one.MaxConnections = 2
-	if _, err := New(settling(of(one)), Options{Deadline: 70 * time.Second}); err == nil || !strings.Contains(err.Error(), "the deadline is 1m10s (less 10s for alerts.settle): a deadline of 1m16s would fit") {
+	if _, err := New(settling(of(one)), Options{Deadline: 70 * time.Second}); err == nil || !strings.Contains(err.Error(), "the deadline is 1m10s (less 10s for alerts.settle): a deadline of 1m16s, or an alerts.settle of 4.5s, would fit") {
 		t.Errorf("%v", err)
 	}
 }

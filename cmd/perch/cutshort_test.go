@@ -124,7 +124,7 @@ func TestDeadlineIsRefusedByThePlanOrCutsTheRun(t *testing.T) {
 	if r.code != exitUsage {
 		t.Errorf("exit status %d, want 2: the plan sees that a hold of 2m cannot end in 2s", r.code)
 	}
-	slow := configFile(t, startLab(t, "no_response", lab.Options{}).URL(), oneProbe)
+	slow := configFile(t, startLab(t, "no_response", lab.Options{}).URL(), oneProbe+"alerts: {settle: none}\n")
 	start := time.Now()
 	r = perch(t.Context(), nil, "run", "--config", slow, "--deadline", "1500ms")
 	if r.code != exitIncomplete || time.Since(start) > 4*time.Second {
