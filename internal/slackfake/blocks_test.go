@@ -70,6 +70,15 @@ func TestBlocks(t *testing.T) {
 		{"no address", object{"type": "image", "alt_text": "b"}, []string{"must define either `image_url` or `slack_file` [json-pointer:/blocks/0]"}},
 		{"no words", object{"type": "image", "image_url": "https://a.example/"}, []string{"missing required field: alt_text [json-pointer:/blocks/0]"}},
 		{"a path", object{"type": "image", "image_url": "/a.png", "alt_text": "b"}, []string{"must be a valid URL [json-pointer:/blocks/0/image_url]"}},
+		{"a long description", object{"type": "image", "image_url": "https://a.example/", "alt_text": x(2001)}, []string{"must be less than 2001 characters [json-pointer:/blocks/0/alt_text]"}},
+		{"a long address", object{"type": "image", "image_url": "https://a.example/" + x(2983), "alt_text": "b"}, []string{"must be less than 3001 characters [json-pointer:/blocks/0/image_url]"}},
+		{"a title in markup", object{"type": "image", "image_url": "https://a.example/", "alt_text": "b", "title": mrkdwn("t")}, []string{
+			"failed to match all allowed schemas [json-pointer:/blocks/0/title]", "unsupported type: mrkdwn [json-pointer:/blocks/0/title/type]"}},
+		{"another's file", object{"type": "image", "slack_file": object{"name": "a"}, "alt_text": "b"}, []string{"invalid additional property: name [json-pointer:/blocks/0/slack_file]"}},
+		{"a picture of nothing in a context", object{"type": "context", "elements": []any{object{"type": "image", "alt_text": "b"}}}, []string{
+			"must define either `image_url` or `slack_file` [json-pointer:/blocks/0/elements/0]"}},
+		{"plain text with markup's flag", section(object{"type": "plain_text", "text": "x", "verbatim": true}), []string{
+			"failed to match all allowed schemas [json-pointer:/blocks/0/text]", "invalid additional property: verbatim [json-pointer:/blocks/0/text]"}},
 		{"unknown", object{"type": "sections"}, []string{"unsupported type: sections [json-pointer:/blocks/0/type]"}},
 		{"no type", object{}, []string{"missing required field: type [json-pointer:/blocks/0]"}},
 		{"a long id", object{"type": "divider", "block_id": x(256)}, []string{"must be less than 256 characters [json-pointer:/blocks/0/block_id]"}},
@@ -94,12 +103,32 @@ func TestListsOfBlocks(t *testing.T) {
 	if wrong, _ := CheckBlocks(encode(t, times(2, twice))); len(wrong) != 1 || !strings.Contains(wrong[0], "already exists") {
 		t.Errorf("one id twice: %q", wrong)
 	}
-	if wrong, _ := CheckBlocks([]byte(`["divider"]`)); len(wrong) != 1 {
+	if wrong, _ := CheckBlocks([]byte(`["divider"]`)); !slices.Equal(wrong, []string{"must provide an object [json-pointer:/blocks/0]"}) {
 		t.Errorf("a word for a block: %q", wrong)
 	}
 	for _, bad := range []string{"", "null", "{}", "[", `"x"`, `[] []`} {
 		if _, ok := CheckBlocks([]byte(bad)); ok {
 			t.Errorf("%q is a list of blocks", bad)
+		}
+	}
+}
+
+// TestNoPropertyOfNobodys: each block and element knows its own alone.
+func TestNoPropertyOfNobodys(t *testing.T) {
+	tests := []struct {
+		at    string
+		block object
+	}{
+		{"/blocks/0", object{"type": "header", "text": plain("x"), "colour": "red"}},
+		{"/blocks/0", object{"type": "context", "elements": []any{mrkdwn("x")}, "colour": "red"}},
+		{"/blocks/0", object{"type": "divider", "colour": "red"}},
+		{"/blocks/0", object{"type": "image", "image_url": "https://a.example/", "alt_text": "b", "colour": "red"}},
+		{"/blocks/0/elements/0", object{"type": "context", "elements": []any{object{"type": "image", "image_url": "https://a.example/", "alt_text": "b", "title": plain("x")}}}},
+	}
+	for _, tt := range tests {
+		wrong, ok := CheckBlocks(encode(t, []any{tt.block}))
+		if !ok || len(wrong) != 1 || !strings.HasPrefix(wrong[0], "invalid additional property: ") || !strings.HasSuffix(wrong[0], ":"+tt.at+"]") {
+			t.Errorf("%v: %q", tt.block, wrong)
 		}
 	}
 }
