@@ -53,15 +53,38 @@ func (m *Memory) sumUpBacklog(run probes.Run, o Options) {
 }
 
 // late returns the places of what is to be summed up: what waited for too long,
-// and an earlier sum, whatever its age.
+// an earlier sum, whatever its age, and what follows of the same incidents: the
+// end of one must not overtake the sum that says that it began.
 func (m *Memory) late(destination, channel string, now time.Time) []int {
 	var places []int
+	summed := map[string]bool{}
 	for i, n := range m.Outbox {
-		if _, waits := n.way(destination); waits && n.Channel == channel && (n.Kind == KindBacklog || now.Sub(n.Decided) > waitsAtMost) {
-			places = append(places, i)
+		if _, waits := n.way(destination); !waits || n.Channel != channel {
+			continue
+		}
+		names := n.names()
+		follows := slices.ContainsFunc(names, func(name string) bool { return summed[name] })
+		if n.Kind != KindBacklog && now.Sub(n.Decided) <= waitsAtMost && !follows {
+			continue
+		}
+		places = append(places, i)
+		for _, name := range names {
+			summed[name] = true
 		}
 	}
 	return places
+}
+
+// names are those of the incidents that a notice tells.
+func (n Notice) names() []string {
+	var names []string
+	for _, e := range n.Backlog.Entries {
+		names = append(names, e.Name)
+	}
+	for _, a := range n.About {
+		names = append(names, a.Name)
+	}
+	return names
 }
 
 // replace puts one backlog at the first of the places, and takes the ways to

@@ -1,7 +1,9 @@
 package alert
 
 import (
+	"encoding/json"
 	"net/netip"
+	"testing"
 	"time"
 
 	"perch.example/probes"
@@ -152,4 +154,18 @@ func decideAll(o func(int) Options, runs ...probes.Run) (Memory, [][]Notice) {
 		told = append(told, notices)
 	}
 	return m, told
+}
+
+// remember takes a memory through the state.
+func remember(t *testing.T, m Memory) Memory {
+	t.Helper()
+	content, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Memory
+	if err := json.Unmarshal(content, &back); err != nil {
+		t.Fatal(err)
+	}
+	return back
 }

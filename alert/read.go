@@ -1,6 +1,9 @@
 package alert
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // slackBefore is the only destination that the format before knew.
 const slackBefore = "slack"
@@ -13,6 +16,10 @@ func (m *Memory) UnmarshalJSON(content []byte) error {
 	if err := json.Unmarshal(content, &now); err != nil {
 		return err
 	}
+	*m = Memory(now)
+	if !slices.ContainsFunc(m.Outbox, func(n Notice) bool { return len(n.Ways) == 0 }) {
+		return nil
+	}
 	var before struct {
 		Outbox []struct {
 			Sending        bool `json:"sending"`
@@ -22,11 +29,10 @@ func (m *Memory) UnmarshalJSON(content []byte) error {
 	if err := json.Unmarshal(content, &before); err != nil {
 		return err
 	}
-	for i := range now.Outbox {
-		if n := &now.Outbox[i]; len(n.Ways) == 0 {
+	for i := range m.Outbox {
+		if n := &m.Outbox[i]; len(n.Ways) == 0 {
 			n.Ways = []Way{{Destination: slackBefore, Sending: before.Outbox[i].Sending, PossibleRepeat: before.Outbox[i].PossibleRepeat}}
 		}
 	}
-	*m = Memory(now)
 	return nil
 }
