@@ -19,32 +19,35 @@ type gatherer struct {
 func (g gatherer) Gather() ([]*dto.MetricFamily, error) {
 	var all []*dto.MetricFamily
 	for _, v := range g.vectors {
-		if out := v.gather(g.further); len(out.GetMetric()) > 0 {
-			all = append(all, out)
+		v.mu.Lock()
+		if keys := v.keys(); len(keys) > 0 {
+			all = append(all, v.gather(keys, g.further))
 		}
+		v.mu.Unlock()
 	}
 	return all, nil
 }
 
 func pair(name, value string) *dto.LabelPair { return &dto.LabelPair{Name: &name, Value: &value} }
 
-// gather returns the vector's series, sorted by their labels. Labels, values
-// and buckets share what they can: a config of 200 targets has 30,000 series,
-// which are gathered at the end of a run, when its memory is at the highest.
-func (v *vector) gather(further []*dto.LabelPair) *dto.MetricFamily {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	out := &dto.MetricFamily{Name: &v.name, Help: &v.help, Type: v.kind.Enum()}
+// keys returns the keys of all series, sorted; v is locked.
+func (v *vector) keys() []string {
 	if v.kind == dto.MetricType_HISTOGRAM {
-		keys := slices.Sorted(maps.Keys(v.histograms))
-		out.Metric = v.labelled(keys, further)
+		return slices.Sorted(maps.Keys(v.histograms))
+	}
+	return slices.Sorted(maps.Keys(v.values))
+}
+
+// gather returns some of the vector's series; v is locked. Labels, values and
+// buckets share what they can.
+func (v *vector) gather(keys []string, further []*dto.LabelPair) *dto.MetricFamily {
+	out := &dto.MetricFamily{Name: &v.name, Help: &v.help, Type: v.kind.Enum(), Metric: v.labelled(keys, further)}
+	if v.kind == dto.MetricType_HISTOGRAM {
 		for i, key := range keys {
 			out.Metric[i].Histogram = v.histograms[key].expose(v.bounds)
 		}
 		return out
 	}
-	keys := slices.Sorted(maps.Keys(v.values))
-	out.Metric = v.labelled(keys, further)
 	values := make([]float64, len(keys))
 	counters, gauges := []dto.Counter(nil), []dto.Gauge(nil)
 	if v.kind == dto.MetricType_COUNTER {

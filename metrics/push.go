@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,9 +34,13 @@ func (m *Metrics) Push(ctx context.Context, gateway string, client *http.Client)
 	}
 	user := u.User
 	u.User = nil
-	p := push.New(u.String(), job).Gatherer(m.bare).
+	body, err := m.bare.delimited()
+	if err != nil {
+		return fmt.Errorf("pushing metrics: %w", err)
+	}
+	p := push.New(u.String(), job).
 		Grouping("perch", m.name).Grouping("vantage", m.vantage).
-		Client(newGate(client))
+		Client(newGate(client, body))
 	if user != nil {
 		password, _ := user.Password()
 		p.BasicAuth(user.Username(), password)
@@ -46,24 +51,32 @@ func (m *Metrics) Push(ctx context.Context, gateway string, client *http.Client)
 	return nil
 }
 
-// gate stands between the pusher and the network.
-type gate struct{ client *http.Client }
+// gate stands between the pusher and the network. The pusher makes the
+// request, and gate its body: the pusher gathers all series before it encodes the first,
+// which takes many times the memory of what it sends.
+type gate struct {
+	client *http.Client
+	body   []byte
+}
 
 // newGate follows no redirect: a client turns a redirected PUT into a GET,
 // which a gateway may well answer with 200, and nothing would have been
 // stored.
-func newGate(c *http.Client) gate {
+func newGate(c *http.Client, body []byte) gate {
 	own := http.Client{}
 	if c != nil {
 		own = *c
 	}
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return gate{&own}
+	return gate{&own, body}
 }
 
 // Do turns an answer other than 200 and 202 into an error of its own: the
 // pusher's would name the whole URL and read the answer without bound.
 func (g gate) Do(r *http.Request) (*http.Response, error) {
+	r.ContentLength = int64(len(g.body))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(g.body)), nil }
+	r.Body, _ = r.GetBody()
 	resp, err := g.client.Do(r)
 	if err != nil {
 		return nil, err
