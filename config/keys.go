@@ -25,7 +25,7 @@ func table() value {
 
 func metrics() value {
 	return mappingOf(
-		field{key: "push", doc: "A Pushgateway, told at the end of a run. It then holds that run's series only: let every probe be due in each run (every: always).", value: mappingOf(
+		field{key: "push", doc: "A Pushgateway, told before and after a run's probes; counters go on from run to run with a state.", value: mappingOf(
 			field{key: "url", doc: "The Pushgateway's URL.", value: webURL(true), required: true},
 			field{key: "stateless", doc: "Push although nothing is remembered between runs.", value: boolean()},
 		)},

@@ -85,3 +85,21 @@ func TestStateInFlag(t *testing.T) {
 		t.Errorf("%v, want that there is one state", err)
 	}
 }
+
+// TestSilenceMeans: the patterns as alert reads them.
+func TestSilenceMeans(t *testing.T) {
+	c := load(t, Options{}, `
+version: 1
+targets:
+  - {name: stock-api, url: "https://a.example", probes: [{name: calendar, kind: http}, {name: calendar-idle, kind: idle}]}
+  - {name: rates, url: "https://b.example", probes: [{name: latest, kind: http}]}
+`)
+	for match, want := range map[string]bool{
+		"*": true, "stock-api": true, "stock-*": true, "stock-api/*": true, "*/latest": true, "*-idle": true, "stock*idle": true, "r?tes": true,
+		"stock": false, "calendar": false, "rates/calendar": false, "stock-api/latest": false, "?rates": false, "stock-api/calendar?": false,
+	} {
+		if got := matchesAny(match, c.Targets); got != want {
+			t.Errorf("%s: %v, want %v", match, got, want)
+		}
+	}
+}

@@ -117,18 +117,17 @@ func (c *checker) doubtSilences(list []silenceSettings, targets []probes.Target)
 	}
 }
 
-// matchesAny reports whether a pattern means any probe. Without a slash it means
-// a target with all its probes.
+// matchesAny reports whether a pattern means any probe: one that is called so,
+// or, without a slash, one whose target is. A * stands for a slash, too.
 func matchesAny(match string, targets []probes.Target) bool {
-	target, probe, whole := strings.Cut(match, "/")
+	flat := func(s string) string { return strings.ReplaceAll(s, "/", ".") } // which no * stops at
+	means := func(name string) bool {
+		ok, _ := pattern.Match(flat(match), flat(name))
+		return ok
+	}
 	return slices.ContainsFunc(targets, func(t probes.Target) bool {
-		if ok, _ := pattern.Match(target, t.Name); !ok {
-			return false
-		}
-		return !whole || slices.ContainsFunc(t.Probes, func(s probes.Spec) bool {
-			ok, _ := pattern.Match(probe, s.Probe)
-			return ok
-		})
+		return !strings.Contains(match, "/") && means(t.Name) ||
+			slices.ContainsFunc(t.Probes, func(s probes.Spec) bool { return means(s.ID()) })
 	})
 }
 
