@@ -144,6 +144,7 @@ func (m *Memory) step(about key, run probes.Run, o Options) []turn {
 	}
 	now := &m.Incidents[at]
 	now.count(count, failing, started(run, o.Now), o)
+	now.Every = interval(contributed(now.Probes, run), now.Every)
 	switch now.advance(o) {
 	case opens:
 		now.open(run, o)
@@ -164,12 +165,22 @@ func (i *Incident) open(run probes.Run, o Options) {
 	outcomes := contributed(i.Probes, run)
 	i.State, i.Fired = StateFiring, o.Now
 	i.Opened = look(outcomes, i.Family)
-	for _, outcome := range outcomes {
-		i.Every = max(i.Every, outcome.Every)
-	}
 	if lead := leading(outcomes, i.Family); lead != nil {
 		i.Owner, i.Runbook, i.Channel, i.Severity = lead.Notice.Owner, lead.Notice.Runbook, lead.Notice.Channel, lead.Notice.Severity
 	}
+}
+
+// interval is the longest at which the probes are looked at; have, where the
+// run does not say.
+func interval(outcomes []probes.Outcome, have time.Duration) time.Duration {
+	longest := time.Duration(0)
+	for _, o := range outcomes {
+		longest = max(longest, o.Every)
+	}
+	if longest == 0 {
+		return have
+	}
+	return longest
 }
 
 // contributed returns the outcomes of those probes.

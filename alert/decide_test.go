@@ -188,15 +188,29 @@ func TestASharperDiagnosis(t *testing.T) {
 }
 
 func TestDecideIsPure(t *testing.T) {
-	var m Memory
-	for n, run := range []probes.Run{incident(), incident(), mended(), incident(), mended(), mended()} {
+	four := []string{"a", "b", "c", "d"}
+	lucky := runOf(single("a", "p", probes.VerdictDegraded, probes.DiagnosisUnstable, probes.FamilyReachability))
+	m := Memory{Threads: map[string]Thread{"slack gone": {Channel: "C", Root: "1"}}}
+	for n, run := range []probes.Run{
+		incident(), incident(), lucky, mended(), incident(), mended(), mended(), fleet("abcd", four...), fleet("abcd", four...), fleet("", four...), fleet("", four...), lucky,
+	} {
+		o := options(n)
+		o.Now, o.RemindEvery = o.Now.Add(time.Duration(n)*5*time.Hour), time.Hour
+		if n > 8 {
+			o.Silences = []Silence{{Match: "a", Until: o.Now.Add(time.Hour)}}
+		}
+		if n == 11 {
+			o.Silences, o.Known = nil, []string{"none/none"}
+		}
 		before, err := json.Marshal(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		next, _ := Decide(m, at(run, n), options(n))
-		again, _ := Decide(m, at(run, n), options(n))
+		next, _ := Decide(m, at(run, n), o)
+		again, _ := Decide(m, at(run, n), o)
+		Ongoing(m, run, o)
 		MarkSending(m)
+		m.Shrink()
 		for _, waiting := range m.Outbox {
 			m.told(waiting.ID, "slack")
 			m.untold(waiting.ID, "slack", []Part{PartMessage}, true)
@@ -265,54 +279,6 @@ func TestRepeatsSayThatTheyMayBe(t *testing.T) {
 				t.Errorf("the text says that it may be a repeat: %v, want %v", got, tt.want)
 			}
 		})
-	}
-}
-
-// TestReportMode: everything is decided and shown once, nothing waits; whoever
-// turns notifying on hears of what is still open, and of no end without a
-// beginning.
-func TestReportMode(t *testing.T) {
-	const steps = "FFFgggFFFF"
-	notifyFrom := map[string]int{"never": 99, "while it is open": 8, "after the first ended": 5}
-	want := map[string]string{"never": ".F..R..F..", "while it is open": ".F..R..FF.", "after the first ended": ".F..R..F.."}
-	for name, from := range notifyFrom {
-		var sequence []probes.Run
-		for _, c := range []byte(steps) {
-			sequence = append(sequence, runs()[c])
-		}
-		m, told := decideAll(func(n int) Options {
-			o := options(n)
-			if n < from {
-				o.Mode = ModeReport
-			}
-			return o
-		}, sequence...)
-		if got := shorthand(told); got != want[name] {
-			t.Errorf("%s: told %s, want %s", name, got, want[name])
-		}
-		if len(m.Outbox) != 0 {
-			t.Errorf("%s: %d notices wait", name, len(m.Outbox))
-		}
-	}
-
-	report, notify := options(0), options(0)
-	report.Mode = ModeReport
-	m, _ := Decide(Memory{}, at(incident(), 0), report)
-	m, shown := Decide(m, at(incident(), 1), report)
-	if len(shown) != 1 {
-		t.Fatalf("report mode showed %d notices at the opening, want 1", len(shown))
-	}
-	open := m
-	m, told := Decide(open, at(incident(), 2), notify)
-	if len(told) != 1 || told[0].Kind != KindFiring {
-		t.Errorf("turning notify on while it is open told %+v, want the opening", told)
-	}
-	if _, told = Decide(m, at(incident(), 3), notify); len(told) != 1 {
-		t.Errorf("the next run has %d to tell, want the same one, still waiting", len(told))
-	}
-	m, _ = Decide(open, at(mended(), 2), notify)
-	if _, told = Decide(m, at(mended(), 3), notify); len(told) != 0 {
-		t.Errorf("an end whose beginning nobody heard was told: %+v", told)
 	}
 }
 

@@ -22,6 +22,16 @@ func TestWhy(t *testing.T) {
 	unbanded := &probes.ClientOutcome{Kind: "apache-httpclient-4.5"}
 	moved := closedAt(time.Second, nil)
 	moved[0].Path.TCPEnds = probes.TCPEndsBeforePeer
+	covered := func(c probes.RetryCover, experiences string) []probes.Outcome {
+		o := closedAt(time.Second, &probes.ClientOutcome{Kind: "okhttp-4", Experiences: experiences, Band: &probes.Band{From: ms, To: time.Minute}})
+		o[0].Retry.Application = c
+		return o
+	}
+	expects := func(keepAlive time.Duration) []probes.Outcome {
+		o := closedAt(time.Second, nil)
+		o[0].KeepAlive = keepAlive
+		return o
+	}
 	silent := rung(61 * time.Second)
 	silent.Verdict, silent.Family = probes.VerdictFail, probes.FamilyConnection
 	silent.Attempts[1].Reason, silent.Attempts[1].IdleTime = probes.ReasonBlackhole, 61*time.Second
@@ -42,6 +52,11 @@ func TestWhy(t *testing.T) {
 		{"the client's limit moved", closedAt(time.Second, open), closedAt(time.Second, band(2*time.Second)), causeClient, "up to 2 s without looking; before, up to any idle age"},
 		{"another client", closedAt(time.Second, nil), closedAt(time.Second, unbanded), causeClient, "apache-httpclient-4.5 is declared now, before: none"},
 		{"its declaration was removed", closedAt(time.Second, unbanded), closedAt(time.Second, nil), causeClient, "no longer declared"},
+		{"its retries cover it", covered(probes.CoverUncovered, "throws"), covered(probes.CoverCovered, "throws"), causeClient, "retry policy covers this now"},
+		{"its retries cover it no more", covered(probes.CoverCovered, "throws"), covered(probes.CoverUncovered, "throws"), causeNeither, ""},
+		{"it sends again by itself", covered(probes.CoverUncovered, "throws"), covered("", "sends it again by itself"), causeClient, "okhttp-4 sends it again by itself; before, it throws"},
+		{"the config expects less", expects(time.Minute), expects(time.Second), causeConfig, "to live for 1 s now, and expected 60 s before"},
+		{"it says nothing of it any more", expects(time.Minute), expects(0), causeNeither, ""},
 		{"without a close the band says nothing", closedAt(time.Second, band(2*time.Second)), []probes.Outcome{func() probes.Outcome {
 			o := rung(500 * ms)
 			o.Client = unbanded

@@ -1,9 +1,11 @@
 package alert
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"perch.example/probes"
 )
@@ -37,6 +39,23 @@ func TestSilenceMatches(t *testing.T) {
 			t.Errorf("%.40q matches %.40q: %v, want %v", tt.match, tt.id, got, tt.want)
 		}
 	}
+}
+
+// FuzzSilenceMatch compares with the regular expression that says the same.
+func FuzzSilenceMatch(f *testing.F) {
+	for _, s := range [][2]string{{"stock-*", "stock-api/calendar"}, {"*a?b*", "xaab/ab"}, {"?", "\n"}, {"**", ""}, {"a*/b", "a/b/b"}} {
+		f.Add(s[0], s[1])
+	}
+	f.Fuzz(func(t *testing.T, pattern, text string) {
+		if !utf8.ValidString(pattern) || !utf8.ValidString(text) {
+			return
+		}
+		expression := strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(pattern))
+		want := regexp.MustCompile(`(?s)\A` + expression + `\z`).MatchString(text)
+		if got := matches(pattern, text); got != want {
+			t.Errorf("%q matches %q: %v, want %v", pattern, text, got, want)
+		}
+	})
 }
 
 func TestSilenceActive(t *testing.T) {
