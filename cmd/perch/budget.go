@@ -43,6 +43,8 @@ func (p *pass) reserve(ctx context.Context, now time.Time) {
 	for _, t := range p.plan.Targets {
 		most[t.Target] = min(t.MaxRequests, max(0, left(t.Target)))
 	}
+	ctx, cancel := context.WithTimeout(ctx, reserveWithin)
+	defer cancel()
 	if err := p.store.Reserve(ctx, state.Reservation{Most: most, Now: now, Last: now.Add(p.plan.LongestWall)}); err != nil {
 		p.problem(probes.PartState, err)
 	}

@@ -321,6 +321,36 @@ func TestAStateThatIsTooLarge(t *testing.T) {
 	}
 }
 
+// TestTheFirstPushKnowsTheMemory: it replaces what the last run pushed, and an
+// incident must not seem over while the next run probes.
+func TestTheFirstPushKnowsTheMemory(t *testing.T) {
+	t.Parallel()
+	d := &diary{fails: func(event string, _ int) error {
+		if event == "slack" {
+			return errors.New("gone")
+		}
+		return nil
+	}}
+	p, _ := newPass(t, noted, d)
+	take(t, p, probes.VerdictFail)
+	p, _ = newPass(t, noted, d)
+	if err := p.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.makePlan(); err != nil {
+		t.Fatal(err)
+	}
+	p.begin(t.Context())
+	<-p.pushing
+	var text bytes.Buffer
+	if err := p.metrics.Text(&text); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "the first push", text.String(), `perch_incident_open{family="contract",perch="noted",target="api",vantage="test"} 1`,
+		`perch_notices_pending{destination="slack",perch="noted",vantage="test"} 1`, "perch_notices_oldest_pending_timestamp_seconds{",
+		`perch_attempts_total{connection="fresh",perch="noted",probe="get",reason="status",target="api",vantage="test"} 1`)
+}
+
 // TestReportModeTellsNobody: it decides, remembers and shows.
 func TestReportModeTellsNobody(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"perch.example/alert"
 	"perch.example/probes"
@@ -16,6 +17,13 @@ const (
 	sectionAlert    = "alert"    // alert.Memory
 	sectionMetrics  = "metrics"  // metrics.Metrics.Snapshot
 	sectionSilences = "silences" // silences
+)
+
+// How long the state may take before the first request and after the last one.
+// In between finish has its own time.
+const (
+	reserveWithin = 10 * time.Second
+	closeWithin   = 3 * time.Second
 )
 
 // keeper keeps what survives between runs, and lets one perch at a time use it.
@@ -61,7 +69,9 @@ func (p *pass) close(ctx context.Context) {
 	if p.store == nil {
 		return
 	}
-	if err := p.store.Close(context.WithoutCancel(ctx)); err != nil {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
+	defer cancel()
+	if err := p.store.Close(ctx); err != nil {
 		p.log.Error("closing the state", "error", err)
 	}
 	p.store = nil

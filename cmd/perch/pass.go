@@ -135,6 +135,9 @@ func (p *pass) begin(ctx context.Context) probes.Run {
 	}
 	run.RunID = runID(run.Started, run.Seed)
 	p.metrics = p.newMetrics(v, rev)
+	if p.store != nil {
+		p.showMemory()
+	}
 	p.reserve(ctx, run.Started)
 	p.pushFirst(ctx)
 	return run

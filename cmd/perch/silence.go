@@ -20,7 +20,7 @@ func newSilence(sys system) *cobra.Command {
 		Use: "silence", Short: "Mute notices of a target or probe for a time, with a reason",
 		Long: `Mutes the notices of a target or probe for a time, with a reason. Probing and resolving go on. Silences of
 this kind are kept in the state, which the config has to name; those of the config itself stand in
-alerts.silences. A run that is under way reads them when it decides what is told.`,
+alerts.silences. A run that is under way does not see them yet, and keeps them for the next one.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

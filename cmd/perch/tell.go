@@ -26,9 +26,19 @@ func (p *pass) decide(run *probes.Run) {
 	if o.Mode != alert.ModeNotify {
 		p.show(notices)
 	}
+	p.showMemory()
+}
+
+// showMemory sets the gauges that say what is open and what waits. The first
+// push needs them too: it replaces what the last run pushed.
+func (p *pass) showMemory() {
 	p.metrics.IncidentsKnown()
 	for _, i := range p.memory.Open() {
 		p.metrics.SetIncident(i.Target, i.Family, true)
+	}
+	for _, name := range destinations(p.cfg) {
+		waiting, oldest := waitingFor(name, p.memory)
+		p.metrics.Pending(name, waiting, oldest)
 	}
 }
 
@@ -53,7 +63,7 @@ func (p *pass) alertMode() alert.Mode {
 // the way, the next run knows what may have been delivered. What cannot be saved
 // is not sent; what is not kept anyhow is.
 func (p *pass) tell(ctx context.Context, run probes.Run) {
-	defer p.countWaiting()
+	defer p.showMemory()
 	if p.alertMode() != alert.ModeNotify {
 		return
 	}
@@ -99,21 +109,19 @@ func (p *pass) countDeliveries(all []alert.Delivery) {
 	}
 }
 
-// countWaiting says how many notices wait for each destination.
-func (p *pass) countWaiting() {
-	for _, name := range destinations(p.cfg) {
-		waiting, oldest := 0, time.Time{}
-		for _, n := range p.memory.Outbox {
-			if !slices.ContainsFunc(n.Ways, func(w alert.Way) bool { return w.Destination == name }) {
-				continue
-			}
-			waiting++
-			if oldest.IsZero() || n.Decided.Before(oldest) {
-				oldest = n.Decided
-			}
+// waitingFor returns how many notices wait for a destination, and when the
+// oldest of them was decided.
+func waitingFor(name string, m alert.Memory) (waiting int, oldest time.Time) {
+	for _, n := range m.Outbox {
+		if !slices.ContainsFunc(n.Ways, func(w alert.Way) bool { return w.Destination == name }) {
+			continue
 		}
-		p.metrics.Pending(name, waiting, oldest)
+		waiting++
+		if oldest.IsZero() || n.Decided.Before(oldest) {
+			oldest = n.Decided
+		}
 	}
+	return waiting, oldest
 }
 
 // sayOpen puts what is open into the report, what mutes it, and what could not
