@@ -23,7 +23,7 @@ func bubble(t *testing.T, test func(*testing.T, *kubefake.Server, site)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		fake := kubefake.New("shop", "perch-state")
-		test(t, fake, siteOf(t, fake))
+		test(t, fake, siteOf(fake))
 	})
 }
 

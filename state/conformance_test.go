@@ -92,21 +92,15 @@ func fakeConfig(fake *kubefake.Server, identity string) ConfigMapConfig {
 	}
 }
 
-func configMapSite(t *testing.T) site {
-	return siteOf(t, kubefake.New("shop", "perch-state"))
+func configMapSite(*testing.T) site {
+	return siteOf(kubefake.New("shop", "perch-state"))
 }
 
-func siteOf(_ *testing.T, fake *kubefake.Server) site {
+func siteOf(fake *kubefake.Server) site {
 	c := fakeConfig(fake, "pod-a")
 	return site{
 		path: "configmap shop/perch-state",
-		open: func(ctx context.Context, o Options) (store, error) {
-			m, err := OpenConfigMap(ctx, c, o)
-			if err != nil {
-				return nil, err
-			}
-			return m, nil
-		},
+		open: opener(c),
 		edit: func(ctx context.Context, change func(*Document) error) error {
 			return EditConfigMap(ctx, c, Options{}, change)
 		},
@@ -135,6 +129,16 @@ func siteOf(_ *testing.T, fake *kubefake.Server) site {
 			<-m.lease.done
 			m.lease = nil
 		},
+	}
+}
+
+func opener(c ConfigMapConfig) func(context.Context, Options) (store, error) {
+	return func(ctx context.Context, o Options) (store, error) {
+		m, err := OpenConfigMap(ctx, c, o)
+		if err != nil {
+			return nil, err
+		}
+		return m, nil
 	}
 }
 

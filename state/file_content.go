@@ -88,7 +88,7 @@ func writeDocument(path string, d Document) (int, error) {
 		return 0, fmt.Errorf("saving state %q: %w", path, err)
 	}
 	temporary := path + ".tmp" // one name: the lock is ours, and a kill leaves at most one behind
-	if err := writeSynced(temporary, packed); err != nil {
+	if err := writeSynced(path, temporary, packed); err != nil {
 		// On a full disk the half that was written would only be in the way.
 		return 0, errors.Join(fmt.Errorf("saving state %q: %w", path, err), os.Remove(temporary))
 	}
@@ -101,13 +101,17 @@ func writeDocument(path string, d Document) (int, error) {
 	return size, nil
 }
 
-// writeSynced writes a file and waits until it is on the disk.
-func writeSynced(path string, content []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+// writeSynced writes the new content of path to a temporary file and waits until
+// it is on the disk.
+func writeSynced(path, temporary string, content []byte) error {
+	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = bytes.NewReader(content).WriteTo(file)
+	if err == nil {
+		err = giveToOwner(path, file)
+	}
 	if err == nil {
 		err = file.Sync()
 	}

@@ -17,7 +17,7 @@ import (
 func TestASecondPerchWaitsForItsTurn(t *testing.T) {
 	bubble(t, func(t *testing.T, fake *kubefake.Server, s site) {
 		first, d := s.begin(t)
-		second := siteOf(t, fake)
+		second := siteOf(fake)
 		began := time.Now()
 		go func() {
 			time.Sleep(45 * time.Second) // longer than a Lease lasts: it is renewed

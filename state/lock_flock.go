@@ -29,6 +29,9 @@ func takeLock(path, name string) (*lock, error) {
 	}
 	held := &lock{file: file}
 	if err == nil {
+		err = giveToOwner(path, file)
+	}
+	if err == nil {
 		err = held.sign()
 	}
 	if err != nil {
