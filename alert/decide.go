@@ -150,7 +150,11 @@ func (m *Memory) step(about key, run probes.Run, o Options) []turn {
 		now.open(run, o)
 		now.Flapping = m.flaps(*now, o.Now)
 	case ends:
-		return now.end(o, false)
+		ended := now.end(o, false)
+		for n := range ended {
+			ended[n].accepted = acceptedNow(*now, contributed(now.Probes, run)) != nil
+		}
+		return ended
 	case vanishes:
 		m.Incidents = slices.Delete(m.Incidents, at, at+1)
 		return nil

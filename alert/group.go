@@ -24,7 +24,7 @@ type togetherness struct {
 func (t turn) together() (togetherness, bool) {
 	common := togetherness{kind: t.kind, channel: t.Channel, severity: t.Severity}
 	switch {
-	case t.silence != nil || t.removed:
+	case t.silence != nil || t.removed || t.accepted:
 		return common, false
 	case t.kind == KindFiring:
 		common.trouble = t.trouble
@@ -129,7 +129,7 @@ func (m *Memory) groupNotice(list []turn, run probes.Run, o Options) Notice {
 	n.Links = links(Link{"Dashboard", dashboard(o, run, place{targets: targets, since: since})}, Link{"Runbook", example.Runbook})
 	n.Trail = trail(run, lastTrace(outcomes))
 	n.Charts = charts(outcomes)
-	n.Sections = groupSections(list, example, outcomes, o)
+	n.Sections = groupSections(list, example, run, o)
 	return n
 }
 
@@ -189,9 +189,10 @@ func groupSummary(example turn, targets []string, outcomes []probes.Outcome) str
 	return sentence(text)
 }
 
-func groupSections(list []turn, example turn, outcomes []probes.Outcome, o Options) []Section {
+func groupSections(list []turn, example turn, run probes.Run, o Options) []Section {
+	outcomes := contributed(example.Probes, run)
 	name := clean(example.Target)
-	where := section("Where", FormText, maxExperience, groupLines(list))
+	where := section("Where", FormText, maxExperience, groupLines(list, run))
 	check := section(checkHeading(example.kind), FormList, maxCheck, groupChecks(example, o))
 	lead := leading(outcomes, example.Family)
 	switch {
@@ -217,12 +218,13 @@ func groupSections(list []turn, example turn, outcomes []probes.Outcome, o Optio
 }
 
 // groupLines say of each incident since when, how often, and whose it is.
-func groupLines(list []turn) []string {
+func groupLines(list []turn, run probes.Run) []string {
 	lines := make([]string, len(list))
 	for n, t := range list {
 		text := shorten(clean(t.Target), 80, "…") + ": " + t.share() + " since " + clock(t.Since)
 		if t.kind == KindResolved {
-			text += "; over after " + lasted(t.Ended.Sub(t.Since))
+			changed, _ := why(t.Opened, look(contributed(t.Probes, run), t.Family))
+			text += "; over after " + lasted(t.Ended.Sub(t.Since)) + ": " + string(changed)
 		}
 		if t.Owner != "" {
 			text += "; owner " + shorten(clean(t.Owner), 60, "…")

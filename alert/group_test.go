@@ -139,6 +139,15 @@ func TestAGroupIsRead(t *testing.T) {
 	if n := strings.Count(text, "setKeepAliveStrategy"); n != 1 {
 		t.Errorf("the advice is told %d times", n)
 	}
+	bad := fleet("abcd", "a", "b", "c", "d")
+	_, told = decideAll(options, bad, bad, fleet("", "a", "b", "c", "d"), fleet("", "a", "b", "c", "d"))
+	ended := strings.Join(strings.Fields(Text(told[3][0])), " ")
+	for _, want := range []string{"RESOLVED 4 targets (idle", "d: 2 of 4 runs failed since 2026-03-02 12:00 UTC; over after 15 min: the path changed; owner team-stock"} {
+		if !strings.Contains(ended, want) {
+			t.Errorf("%q is missing in\n%s", want, ended)
+		}
+	}
+	_, told = decideAll(options, run, run)
 	if want := "a, b, c and 1 more target: The application's HTTP client"; !strings.HasPrefix(told[1][0].Summary, want) {
 		t.Errorf("the summary is %q, want %q first", told[1][0].Summary, want)
 	}

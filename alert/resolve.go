@@ -59,12 +59,21 @@ func howLong(i Incident, runs string) []Section {
 
 // whyOver says why a run was good at last. What is accepted is not mended.
 func whyOver(i Incident, outcomes []probes.Outcome, now Sight) (cause, string) {
-	for _, o := range outcomes {
-		if o.Accepted != nil && o.Family == i.Family {
-			return causeAccepted, "accepted until " + o.Accepted.LastDay() + because(o.Accepted.Reason) + ": " + troubleOf(o)
-		}
+	if o := acceptedNow(i, outcomes); o != nil {
+		return causeAccepted, "accepted until " + o.Accepted.LastDay() + because(o.Accepted.Reason) + ": " + troubleOf(*o)
 	}
 	return why(i.Opened, now)
+}
+
+// acceptedNow returns the first outcome of the incident's family that is
+// accepted; nil: none is.
+func acceptedNow(i Incident, outcomes []probes.Outcome) *probes.Outcome {
+	for n, o := range outcomes {
+		if o.Accepted != nil && o.Family == i.Family {
+			return &outcomes[n]
+		}
+	}
+	return nil
 }
 
 func becauseWords(c cause, how string) string {

@@ -13,6 +13,7 @@ type turn struct {
 	kind      Kind
 	trouble   string // what is told of it
 	diagnosis probes.Diagnosis
+	accepted  bool     // it ends because what fails is accepted now
 	removed   bool     // it ends because its probes are no longer in the config
 	silence   *Silence // its end is kept until this is over; nil: it is told
 }
