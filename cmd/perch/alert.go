@@ -20,8 +20,8 @@ const testWithin = 30 * time.Second
 
 func newAlert(sys system) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "alert", Short: "Try where notices go", Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use: "alert", Short: "Try where notices go",
+		Args: cobra.ArbitraryArgs, RunE: helpOrUnknown, SuggestionsMinimumDistance: 2,
 	}
 	cmd.AddCommand(newAlertTest(sys))
 	return cmd

@@ -31,6 +31,8 @@ func TestWrongUseIsStatusTwo(t *testing.T) {
 		says []string
 	}{
 		{args: []string{"rnu"}, says: []string{`"rnu"`}},
+		{args: []string{"silence", "expiry"}, says: []string{`"expiry"`, "expire"}},
+		{args: []string{"alert", "now"}, says: []string{`"now"`, "perch alert --help"}},
 		{args: []string{"run", "--deadlin", "3s"}, says: []string{"--deadlin", "perch run --help"}},
 		{args: []string{"run", "--config", "/nonexistent.yaml"}, says: []string{"/nonexistent.yaml"}},
 		{args: []string{"run", "--config", bad}, says: []string{"perch.yaml:8", "knid", "kind"}},

@@ -33,13 +33,7 @@ and whether the application's retries would have saved it.
 
 Start with: perch demo`,
 		SilenceUsage: true, SilenceErrors: true, SuggestionsMinimumDistance: 2,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
-			}
-			return cmd.Help()
-		},
+		Args: cobra.ArbitraryArgs, RunE: helpOrUnknown,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return fromEnv(cmd.Flags(), sys.env)
 		},
@@ -58,11 +52,19 @@ Start with: perch demo`,
 	return root
 }
 
+// helpOrUnknown is what a command does that only has others.
+func helpOrUnknown(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return unknownCommand(cmd, args[0])
+	}
+	return cmd.Help()
+}
+
 // unknownCommand says what was perhaps meant.
-func unknownCommand(root *cobra.Command, name string) error {
-	near := root.SuggestionsFor(name)
+func unknownCommand(parent *cobra.Command, name string) error {
+	near := parent.SuggestionsFor(name)
 	if len(near) == 0 {
-		return fmt.Errorf("unknown command %q (perch --help lists them)", name)
+		return fmt.Errorf("unknown command %q (%s --help lists them)", name, parent.CommandPath())
 	}
 	return fmt.Errorf("unknown command %q; did you mean %s?", name, strings.Join(near, " or "))
 }

@@ -21,8 +21,7 @@ func newSilence(sys system) *cobra.Command {
 		Long: `Mutes the notices of a target or probe for a time, with a reason. Probing and resolving go on. Silences of
 this kind are kept in the state, which the config has to name; those of the config itself stand in
 alerts.silences. A run that is under way does not see them yet, and keeps them for the next one.`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args: cobra.ArbitraryArgs, RunE: helpOrUnknown, SuggestionsMinimumDistance: 2,
 	}
 	cmd.AddCommand(newSilenceAdd(sys), newSilenceList(sys), newSilenceExpire(sys))
 	return cmd
