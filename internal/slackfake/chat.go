@@ -2,6 +2,7 @@ package slackfake
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -63,10 +64,9 @@ const (
 	botID   = "B00000001"
 )
 
+// with gives an answer its one header.
 func (a answer) with(name, value string) answer {
-	if a.header == nil {
-		a.header = http.Header{}
-	}
+	a.header = http.Header{}
 	a.header.Set(name, value)
 	return a
 }
@@ -77,8 +77,8 @@ func warned(a answer, code string) answer {
 	if err := json.Unmarshal(a.body, &content); err != nil {
 		panic(err) // the fake's own document
 	}
-	metadata, _ := content["response_metadata"].(object)
-	if metadata == nil {
+	metadata, given := content["response_metadata"].(object)
+	if !given {
 		metadata = object{}
 	}
 	metadata["warnings"] = []string{code}
@@ -87,7 +87,7 @@ func warned(a answer, code string) answer {
 }
 
 func (f *Fake) post(args arguments) answer {
-	f.known("chat.postMessage", args, "channel", "text", "blocks", "attachments", "thread_ts", "reply_broadcast",
+	f.known("chat.postMessage", args, "channel", "text", "blocks", "thread_ts", "reply_broadcast",
 		"unfurl_links", "unfurl_media", "mrkdwn", "parse", "link_names", "username", "icon_url", "icon_emoji", "metadata")
 	if no, ok := f.granted("chat:write"); !ok {
 		return no
@@ -137,7 +137,7 @@ func (f *Fake) thread(channel string, args arguments) (root, problem string) {
 }
 
 func (f *Fake) update(args arguments) answer {
-	f.known("chat.update", args, "channel", "ts", "text", "blocks", "attachments", "parse", "link_names", "reply_broadcast", "metadata", "as_user")
+	f.known("chat.update", args, "channel", "ts", "text", "blocks", "parse", "link_names", "reply_broadcast", "metadata", "as_user")
 	if no, ok := f.granted("chat:write"); !ok {
 		return no
 	}
@@ -162,9 +162,7 @@ func (f *Fake) update(args arguments) answer {
 		return no
 	}
 	m.Edits = append(m.Edits, Version{Text: m.Text, Blocks: m.Blocks})
-	if args.has("text") || blocks != nil {
-		m.Blocks = blocks // a text alone takes the blocks away
-	}
+	m.Blocks = blocks // a text alone takes the blocks away
 	if args.has("text") {
 		m.Text = args.get("text")
 	}
@@ -176,7 +174,7 @@ func (f *Fake) update(args arguments) answer {
 func (f *Fake) content(args arguments, most int) (json.RawMessage, answer, bool) {
 	text, blocks := args.get("text"), args.get("blocks")
 	empty := strings.TrimSpace(blocks) == "" || strings.TrimSpace(blocks) == "[]"
-	if empty && text == "" && args.get("attachments") == "" {
+	if empty && text == "" {
 		return nil, refused("no_text"), false
 	}
 	if utf8.RuneCountInString(text) > most {
@@ -203,14 +201,11 @@ func (f *Fake) content(args arguments, most int) (json.RawMessage, answer, bool)
 // compact is a JSON text without its blanks and escapes, as Slack keeps it.
 func compact(text string) string {
 	var value any
-	if json.Unmarshal([]byte(text), &value) != nil {
-		return text
-	}
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return text
+	if err := errors.Join(json.Unmarshal([]byte(text), &value), encoder.Encode(&value)); err != nil {
+		panic(err) // CheckBlocks has read it
 	}
 	return strings.TrimSpace(b.String())
 }

@@ -66,12 +66,27 @@ func TestHowACallIsWritten(t *testing.T) {
 	if !got.OK || !slices.Equal(got.Detail.Warnings, []string{"missing_charset"}) {
 		t.Errorf("a document without its charset: %s", got.body)
 	}
+	got = c.send("https://slack.com/api/chat.postMessage", strings.NewReader(`{"channel":"stock","text":"hi","blocks":[{"type":"x"}]}`), "Content-Type", "application/json", "Authorization", "Bearer "+bot)
+	if len(got.Detail.Messages) != 1 || len(got.Detail.Warnings) != 1 {
+		t.Errorf("a refusal with a warning: %s", got.body)
+	}
+	if got := c.json("chat.postMessage", object{"channel": "stock", "text": "hi"}); got.Detail.Warnings != nil {
+		t.Errorf("a document with its charset: %s", got.body)
+	}
 	if got := c.json("chat.delete", object{}); got.Error != "unknown_method" {
 		t.Errorf("what the fake does not know: %s", got.body)
 	}
 	c.json("chat.postMessage", object{"channel": "stock", "text": "hi", "thread": "1"})
-	if remarks := c.fake.Remarks(); len(remarks) != 1 || !strings.Contains(remarks[0], `"thread"`) {
-		t.Errorf("an argument that does not exist: %q", remarks)
+	c.json("chat.update", object{"message": "1"})
+	c.form("files.getUploadURLExternal", "size", "3")
+	c.form("files.completeUploadExternal", "file", "F1")
+	c.hook(hookPath, `{"channel":"#all"}`)
+	var wrong []string
+	for _, remark := range c.fake.Remarks() {
+		wrong = append(wrong, remark[strings.Index(remark, `"`):])
+	}
+	if want := []string{`"thread"`, `"message"`, `"size"`, `"file"`, `"channel"`}; !slices.Equal(wrong, want) {
+		t.Errorf("arguments that do not exist: %q, want %q", wrong, want)
 	}
 }
 
@@ -121,6 +136,7 @@ func TestWhatAMessageMaySay(t *testing.T) {
 		{"broken blocks", object{"text": "hi", "blocks": `[{"type":`}, "invalid_blocks_format"},
 		{"one block", object{"text": "hi", "blocks": section}, "invalid_blocks_format"},
 		{"bad blocks", object{"text": "hi", "blocks": []any{object{"type": "sections"}}}, "invalid_blocks"},
+		{"escapes are one byte", object{"text": "hi", "blocks": `[{"type":"header","text":{"type":"plain_text","text":"` + strings.Repeat(`\u003c`, 50) + `"}}]`}, ""},
 		{"too many bytes", object{"text": "hi", "blocks": []any{section, section, section}}, "msg_blocks_too_long"},
 	}
 	for _, tt := range tests {
@@ -191,6 +207,9 @@ func TestEdits(t *testing.T) {
 	c.json("chat.update", object{"channel": stock, "ts": root.TS, "text": "RESOLVED"})
 	if m := c.fake.Messages()[0]; m.Text != "RESOLVED" || m.Blocks != nil || len(m.Edits) != 2 {
 		t.Errorf("a text alone takes the blocks away: %+v", m)
+	}
+	if e := c.fake.Events(); len(e) != 3 || e[1].What != "edited" || e[1].Title != "second" || e[2].Title != "RESOLVED" {
+		t.Errorf("it went %+v", e)
 	}
 	other := c.fake.Say(stock, "hello")
 	c.hook(hookPath, `{"text":"by the webhook"}`)

@@ -17,7 +17,7 @@ func (f *Fake) webhook(r *http.Request, body []byte) answer {
 	if problem != "" {
 		return page(http.StatusBadRequest, problem)
 	}
-	f.known("a webhook", args, "text", "blocks", "attachments", "thread_ts", "unfurl_links", "unfurl_media",
+	f.known("a webhook", args, "text", "blocks", "thread_ts", "unfurl_links", "unfurl_media",
 		"replace_original", "delete_original", "response_type")
 	to := f.config.Hooks[at].Channel
 	c := slices.IndexFunc(f.config.Channels, func(c Channel) bool { return c.ID == to })
