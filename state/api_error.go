@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,8 +12,12 @@ const (
 	resourceLeases     = "leases"
 )
 
-// explain says what to do about an answer of the API server's.
+// explain says what to do about a call that failed.
 func (c ConfigMapConfig) explain(doing, resource string, err error) error {
+	var lost *LostError
+	if errors.As(err, &lost) {
+		return fmt.Errorf("%s state %q: %w", doing, c.path(), err)
+	}
 	kind := "ConfigMap"
 	if resource == resourceLeases {
 		kind = "Lease"

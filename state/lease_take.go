@@ -18,6 +18,7 @@ func takeLease(ctx context.Context, a *api) (*lease, error) {
 	waiting, cancel := context.WithTimeoutCause(ctx, a.config.Wait, fmt.Errorf("it was not free within %s", a.config.Wait))
 	defer cancel()
 	var seen sighting
+	var failed error // of our own update; nil: somebody else has it
 	for {
 		object, err := persist(waiting, a.getLease)
 		switch {
@@ -35,13 +36,16 @@ func takeLease(ctx context.Context, a *api) (*lease, error) {
 				l.hold(ctx, taken)
 				return l, nil
 			}
-			if !apierrors.IsConflict(err) && !passing(err) {
+			if failed = err; !apierrors.IsConflict(err) && !passing(err) {
 				return nil, a.config.explain("locking", resourceLeases, err)
 			}
 		}
 		select {
 		case <-time.After(a.config.Lease/20 + mathrand.N(a.config.Lease/20)):
 		case <-waiting.Done():
+			if holderOf(object) == "" && failed != nil {
+				return nil, a.config.explain("locking", resourceLeases, errors.Join(failed, context.Cause(waiting)))
+			}
 			return nil, errors.Join(lockedBy(a.config, object), context.Cause(waiting))
 		}
 	}

@@ -149,6 +149,23 @@ func TestALostAnswerToTheClaim(t *testing.T) {
 	})
 }
 
+// Nobody has it, and the API server does not let us have it either.
+func TestALeaseThatCannotBeTaken(t *testing.T) {
+	bubble(t, func(t *testing.T, fake *kubefake.Server, s site) {
+		fake.SetFault(func(c kubefake.Call) kubefake.Fault {
+			if c == kubefake.UpdateLease {
+				return kubefake.Fault{Status: 500}
+			}
+			return kubefake.Fault{}
+		})
+		_, err := s.open(t.Context(), Options{})
+		var locked *LockedError
+		if err == nil || errors.As(err, &locked) || !strings.Contains(err.Error(), "etcdserver") {
+			t.Errorf("opening: %v, want the API server's own words, and nothing of another perch", err)
+		}
+	})
+}
+
 // Whoever lost the Lease still saves, joined with what the other one wrote,
 // and says so.
 func TestTheLeaseIsLost(t *testing.T) {
@@ -172,8 +189,8 @@ func TestTheLeaseIsLost(t *testing.T) {
 		if got, err := s.read(t.Context()); err != nil || got.RequestsToday("api", now) != 103 {
 			t.Errorf("%d requests are counted (%v), want both's", got.RequestsToday("api", now), err)
 		}
-		if err := run.Reserve(t.Context(), Reservation{Most: map[string]int{"api": 1}}); !errors.As(err, &lost) {
-			t.Errorf("reserving: %v, want a LostError", err)
+		if err := run.Reserve(t.Context(), Reservation{Most: map[string]int{"api": 1}}); !errors.As(err, &lost) || strings.Contains(err.Error(), "cannot be reached") {
+			t.Errorf("reserving: %v, want a LostError and nothing else", err)
 		}
 		must(t, run.Close(t.Context()))
 		if holder := holderOf(fake.Lease()); holder != "pod-b_x" {
