@@ -58,8 +58,10 @@ targets:
       - {name: api_key, from: {env: KEY}}
     probes:
       - {name: get, kind: http, path: /, retry: {attempts: 2, backoff: 10ms}}
-alerts: {fire_after: 1}
+alerts: {fire_after: 1, settle: none}
 slack: {webhook: {from: {env: HOOK}}}
+webhook: {from: {env: OTHER}, headers: [{name: X-Key, from: {env: HEADER}}]}
+alertmanager: {url: '${MANAGER}', headers: [{name: Authorization, prefix: "Bearer ", from: {env: HEADER}}]}
 metrics: {textfile: ${OUT}/perch.prom, push: {url: '${PUSH}'}}
 state: {file: ${OUT}/state}
 `
@@ -69,10 +71,11 @@ state: {file: ${OUT}/state}
 // that perch wrote: reports, debug log, metrics, Slack, push, state, errors.
 func TestNoSinkLeaksASecret(t *testing.T) {
 	t.Parallel()
-	secrets := []string{"s3cr3t-t0ken-env", "s3cr3t-file-value", "s3cr3t-query-key", "s3cr3t-hook-path"}
-	api, slack, push := &collector{status: 500}, &collector{status: 200}, &collector{status: 200}
-	apiServer, slackServer, pushServer := httptest.NewServer(api), httptest.NewServer(slack), httptest.NewServer(push)
+	secrets := []string{"s3cr3t-t0ken-env", "s3cr3t-file-value", "s3cr3t-query-key", "s3cr3t-hook-path", "s3cr3t-other-path", "s3cr3t-header-value"}
+	api, slack, push, other := &collector{status: 500}, &collector{status: 200}, &collector{status: 200}, &collector{status: 200}
+	apiServer, slackServer, pushServer, otherServer := httptest.NewServer(api), httptest.NewServer(slack), httptest.NewServer(push), httptest.NewServer(other)
 	defer apiServer.Close()
+	defer otherServer.Close()
 	defer slackServer.Close()
 	defer pushServer.Close()
 
@@ -81,9 +84,10 @@ func TestNoSinkLeaksASecret(t *testing.T) {
 	if err := os.WriteFile(file, []byte(secrets[1]+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer("${FILE}", file, "${OUT}", out, "${PUSH}", pushServer.URL).Replace(leaky)
+	text := strings.NewReplacer("${FILE}", file, "${OUT}", out, "${PUSH}", pushServer.URL, "${MANAGER}", otherServer.URL).Replace(leaky)
 	path := configFile(t, apiServer.URL, text)
-	env := map[string]string{"TOKEN": secrets[0], "KEY": secrets[2], "HOOK": slackServer.URL + "/" + secrets[3]}
+	env := map[string]string{"TOKEN": secrets[0], "KEY": secrets[2], "HOOK": slackServer.URL + "/" + secrets[3],
+		"OTHER": otherServer.URL + "/" + secrets[4], "HEADER": secrets[5]}
 
 	written := map[string]string{}
 	for i, format := range []string{"text", "json"} {
@@ -95,11 +99,14 @@ func TestNoSinkLeaksASecret(t *testing.T) {
 	}
 	// What goes wrong is said too: a webhook that refuses, an API that is gone.
 	slackServer.Close()
+	other.answer(http.StatusBadGateway)
 	apiServer.Close()
 	broken := perch(t.Context(), env, "run", "--config", path, "--all", "--log-level", "debug")
 	written["errors"] = broken.stdout + broken.stderr
 	r := perch(t.Context(), env, "plan", "--config", path)
 	written["plan"] = r.stdout + r.stderr
+	r = perch(t.Context(), env, "alert", "test", "--config", path, "--log-level", "debug")
+	written["alert test"] = r.stdout + r.stderr
 	written["slack"], written["push"] = slack.text(), push.text()
 	written["textfile"], written["state"] = read(t, out+"/perch.prom"), gunzip(t, out+"/state")
 
@@ -110,6 +117,7 @@ func TestNoSinkLeaksASecret(t *testing.T) {
 	}
 	want(t, "Slack's message", written["slack"], "api", secrets[3]) // the path it was sent to
 	written["slack"] = strings.ReplaceAll(written["slack"], "POST /"+secrets[3], "")
+	want(t, "the webhook and Alertmanager", other.text(), "POST /"+secrets[4], "X-Key: "+secrets[5], "Bearer "+secrets[5], "/api/v2/alerts")
 	for name, content := range written {
 		if content == "" {
 			t.Errorf("%s is empty: nothing was searched", name)
