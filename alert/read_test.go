@@ -14,7 +14,7 @@ import (
 // before is a memory that the last version wrote: an opening without a clear
 // answer, one that was being sent, a resolve that waits, one incident of each
 // state.
-func before(t testing.TB) ([]byte, Memory) {
+func before(t *testing.T) Memory {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", "memory-before.json"))
 	if err != nil {
@@ -24,12 +24,12 @@ func before(t testing.TB) ([]byte, Memory) {
 	if err := json.Unmarshal(content, &m); err != nil {
 		t.Fatal(err)
 	}
-	return content, m
+	return m
 }
 
 // TestTheFormatBefore: nothing of it is lost, and its doubts are kept.
 func TestTheFormatBefore(t *testing.T) {
-	_, m := before(t)
+	m := before(t)
 	type waiting struct {
 		id              string
 		sending, repeat bool
@@ -88,15 +88,14 @@ func TestAnotherDestination(t *testing.T) {
 // FuzzMemory decides upon memories that perch did not write: never a panic, and
 // what comes out can be kept, shown and read again.
 func FuzzMemory(f *testing.F) {
-	content, _ := before(f)
-	f.Add(content, uint8(0))
-	m, _ := decideAll(options, fleet("abcd", "a", "b", "c", "d"), fleet("abcd", "a", "b", "c", "d"), fleet("d", "a", "b", "c", "d"))
-	content, err := json.Marshal(m)
-	if err != nil {
-		f.Fatal(err)
+	for n, seed := range []string{ // short: the fuzzer takes long to shorten what it finds
+		`{"count":2,"incidents":[{"number":1,"target":"a","family":"connection","state":"firing","probes":["a/calendar-idle"],"since":"2026-03-02T11:00:00Z","last":"2026-03-02T11:55:00Z","fired":"2026-03-02T11:05:00Z","runs":[true,true],"announced":true}],"outbox":[{"id":"a/connection#1 firing","kind":"firing","target":"a","decided":"2026-03-02T11:05:00Z","sending":true}]}`,
+		`{"incidents":[{"number":1,"target":"b","family":"connection","state":"resolved","fired":"2026-03-02T11:30:00Z","ended":"2026-03-02T11:40:00Z"},{"number":2,"target":"b","family":"connection","state":"firing","probes":["b/x"],"runs":null,"flapping":["2026-03-02T12:00:00Z"],"thread":"early_close#1","heard":"2026-03-01T12:00:00Z","known":["slow"],"silenced":{"reason":"r"}},{"state":"odd"}]}`,
+		`{"outbox":[{},{"kind":"backlog"},{"kind":"backlog","backlog":{"entries":[{"name":"a"}],"more":-1},"ways":[{"destination":"slack","done":["message"]},{}]}],"muted":[{"about":[{"probes":["b/x"]}]}]}`,
+		`{"threads":{"":{},"a b c":{}},"digest":{"day":"0","items":[{"until":"2026-03-04T00:00:00Z"},{"runs":3}],"more":2}}`,
+	} {
+		f.Add([]byte(seed), uint8(n))
 	}
-	f.Add(content, uint8(7))
-	f.Add([]byte(`{"incidents":[{"state":"firing","runs":null,"flapping":["2026-03-02T12:00:00Z"]},{"state":"odd"}],"outbox":[{},{"kind":"backlog"},{"kind":"backlog","ways":[{}]}],"muted":[{}],"threads":{"":{},"a b c":{}},"digest":{"day":"0","items":[{}]}}`), uint8(255))
 	f.Fuzz(func(t *testing.T, content []byte, n uint8) {
 		var m Memory
 		if json.Unmarshal(content, &m) != nil {
