@@ -82,17 +82,11 @@ func histogramOf(bounds []float64, name, help string, labels ...string) *vector 
 
 // key joins label values, given as the vector's maker named the labels.
 func (v *vector) key(values []string) string {
-	if len(v.order) == 1 {
-		return clean(values[0])
-	}
-	var b strings.Builder
+	ordered := make([]string, len(v.order))
 	for i, at := range v.order {
-		if i > 0 {
-			b.WriteString(separator)
-		}
-		b.WriteString(clean(values[at]))
+		ordered[i] = clean(values[at])
 	}
-	return b.String()
+	return strings.Join(ordered, separator)
 }
 
 // split is the way back: the values of the sorted labels.
@@ -163,10 +157,4 @@ func (v *vector) has(values ...string) bool {
 	defer v.mu.Unlock()
 	_, there := v.values[v.key(values)]
 	return there
-}
-
-func (v *vector) len() int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return len(v.values) + len(v.histograms)
 }

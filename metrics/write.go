@@ -15,59 +15,70 @@ import (
 // with 200 targets, would take more memory than the whole run.
 const piece = 512
 
-// pieces hands out the vector's series, some at a time; v is locked.
+// pieces hands out the vector's series, some at a time. Between them the
+// vector is free: who writes them may be slow.
 func (v *vector) pieces(further []*dto.LabelPair, each func(*dto.MetricFamily) error) error {
-	for keys := range slices.Chunk(v.keys(), piece) {
-		if err := each(v.gather(keys, further)); err != nil {
+	v.mu.Lock()
+	all := v.keys()
+	v.mu.Unlock()
+	for keys := range slices.Chunk(all, piece) {
+		v.mu.Lock()
+		f := v.gather(slices.DeleteFunc(keys, v.gone), further)
+		v.mu.Unlock()
+		if len(f.GetMetric()) == 0 {
+			continue
+		}
+		if err := each(f); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// gone reports whether a gauge was taken away since its key was seen.
+func (v *vector) gone(key string) bool {
+	_, value := v.values[key]
+	_, histogram := v.histograms[key]
+	return !value && !histogram
 }
 
 // text writes the series in the text format.
 func (g gatherer) text(w io.Writer) error {
-	var buffer bytes.Buffer
 	for _, v := range g.vectors {
-		buffer.Reset()
-		if err := v.text(&buffer, g.further); err != nil {
-			return err
-		}
-		if _, err := w.Write(buffer.Bytes()); err != nil {
+		if err := v.text(w, g.further); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (v *vector) text(w *bytes.Buffer, further []*dto.LabelPair) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+func (v *vector) text(w io.Writer, further []*dto.LabelPair) error {
 	var lines bytes.Buffer
+	begun := false
 	return v.pieces(further, func(f *dto.MetricFamily) error {
 		lines.Reset()
 		if _, err := expfmt.MetricFamilyToText(&lines, f); err != nil {
 			return err
 		}
-		if w.Len() > 0 { // the name's help and type are said once
+		if begun { // the name's help and type are said once
 			for range 2 {
 				_, _ = lines.ReadBytes('\n') // it is there: the text has just been written
 			}
 		}
-		w.Write(lines.Bytes())
-		return nil
+		begun = true
+		_, err := w.Write(lines.Bytes())
+		return err
 	})
 }
 
 // delimited returns the series as a Pushgateway reads them: protocol buffers,
 // each after its length.
 func (g gatherer) delimited() ([]byte, error) {
-	const about = 100 // bytes a series
-	series := 0
+	size := 0
 	for _, v := range g.vectors {
-		series += v.len()
+		size += v.about(g.further)
 	}
-	all := make([]byte, 0, about*series)
+	all := make([]byte, 0, size) // at once: to grow would take it twice
 	for _, v := range g.vectors {
 		var err error
 		if all, err = v.delimited(all, g.further); err != nil {
@@ -77,32 +88,48 @@ func (g gatherer) delimited() ([]byte, error) {
 	return all, nil
 }
 
-// delimited appends the vector as one message. The pieces of a message,
-// encoded one after the other, are the message.
+// delimited appends the vector as one message, after its length. The pieces
+// of a message, encoded one after the other, are the message.
 func (v *vector) delimited(to []byte, further []*dto.LabelPair) ([]byte, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	size, head := 0, true
-	once := func(f *dto.MetricFamily) *dto.MetricFamily {
-		if !head {
+	begin := len(to)
+	err := v.pieces(further, func(f *dto.MetricFamily) error {
+		if len(to) > begin { // the name's help and type are said once
 			f.Name, f.Help, f.Type = nil, nil, nil
 		}
-		head = false
-		return f
-	}
-	err := v.pieces(further, func(f *dto.MetricFamily) error {
-		size += proto.Size(once(f))
-		return nil
-	})
-	if err != nil || size == 0 {
-		return to, err
-	}
-	to = binary.AppendUvarint(to, uint64(size))
-	head = true
-	err = v.pieces(further, func(f *dto.MetricFamily) error {
 		var err error
-		to, err = proto.MarshalOptions{}.MarshalAppend(to, once(f))
+		to, err = proto.MarshalOptions{}.MarshalAppend(to, f)
 		return err
 	})
-	return to, err
+	if err != nil || len(to) == begin {
+		return to, err
+	}
+	var length [binary.MaxVarintLen64]byte
+	n := binary.PutUvarint(length[:], uint64(len(to)-begin))
+	return slices.Insert(to, begin, length[:n]...), nil
+}
+
+// about is how many bytes the vector has in protocol buffers, rather more than
+// less.
+func (v *vector) about(further []*dto.LabelPair) int {
+	const head, series, label, histogram, classic = 32, 16, 6, 160, 24
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.values)+len(v.histograms) == 0 {
+		return 0
+	}
+	each := series
+	for _, name := range v.labels {
+		each += label + len(name)
+	}
+	for _, p := range further {
+		each += label + len(p.GetName()) + len(p.GetValue())
+	}
+	size := head + len(v.name) + len(v.help) + each*len(v.values)
+	for key := range v.values {
+		size += len(key)
+	}
+	for key := range v.histograms {
+		size += each + len(key) + histogram + classic*len(v.bounds)
+	}
+	return size
 }

@@ -50,6 +50,16 @@ func checkDelimited(t *testing.T, m *Metrics) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if size := cap(raw); len(raw) < size/2 {
+		t.Errorf("%d bytes were made room for, %d came", size, len(raw))
+	}
+	about := 0
+	for _, v := range m.bare.vectors {
+		about += v.about(nil)
+	}
+	if about < len(raw) {
+		t.Errorf("%d bytes were thought to be enough, %d came", about, len(raw))
+	}
 	r := bytes.NewReader(raw)
 	for _, want := range all {
 		var got dto.MetricFamily
