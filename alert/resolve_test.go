@@ -32,6 +32,13 @@ func TestWhy(t *testing.T) {
 		o[0].KeepAlive = keepAlive
 		return o
 	}
+	declared := func(name, value string) []probes.Outcome {
+		c := &probes.ClientOutcome{Kind: "okhttp-4"}
+		if value != "" {
+			c.Settings = []probes.Setting{{Name: name, Value: value}}
+		}
+		return closedAt(time.Second, c)
+	}
 	silent := rung(61 * time.Second)
 	silent.Verdict, silent.Family = probes.VerdictFail, probes.FamilyConnection
 	silent.Attempts[1].Reason, silent.Attempts[1].IdleTime = probes.ReasonBlackhole, 61*time.Second
@@ -62,6 +69,11 @@ func TestWhy(t *testing.T) {
 			o.Client = unbanded
 			return o
 		}()}, causeNeither, ""},
+		{"its idle limit was lowered", declared("max_idle", "none"), declared("max_idle", "750ms"), causeClient, "its declared max_idle is 750ms now, before: none"},
+		{"its idle limit is the client's own again", declared("max_idle", "5m"), declared("wrapped_by", "x"), causeClient, "wrapped_by is x now, before: the client's default; its declared max_idle is the client's default now, before: 5m"},
+		{"its list was completed", declared("retry.errors", "a.B, c.D"), declared("retry.errors", "a.B, e.F, c.D"), causeClient, "retry.errors now hold e.F"},
+		{"an entry took another's place", declared("retry.errors", "a.B"), declared("retry.errors", "e.F"), causeClient, "retry.errors now hold e.F, and no longer a.B"},
+		{"a memory that kept no settings", declared("max_idle", ""), declared("max_idle", "750ms"), causeNeither, ""},
 		{"nothing changed", closedAt(time.Second, open), closedAt(time.Second, open), causeNeither, ""},
 	}
 	for _, tt := range tests {

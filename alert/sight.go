@@ -17,6 +17,7 @@ type Sight struct {
 	Died      time.Duration    `json:"died,omitempty"`     // shortest hold that failed
 	Survived  time.Duration    `json:"survived,omitempty"` // longest idle age that worked
 	Client    string           `json:"client,omitempty"`   // kind; empty: not declared
+	Settings  []probes.Setting `json:"settings,omitempty"` // of the client, as declared
 	Uses      string           `json:"uses,omitempty"`     // the danger band's upper end: up to which idle age the client uses a connection without looking; empty: no band
 	Path      probes.TCPEnds   `json:"path,omitempty"`
 	Expected  time.Duration    `json:"expected,omitempty"` // the config's keep_alive; 0: not said
@@ -48,7 +49,7 @@ func look(outcomes []probes.Outcome, family probes.Family) Sight {
 			s.lookAtIdle(o)
 		}
 		if o.Client != nil {
-			s.Client = o.Client.Kind
+			s.Client, s.Settings = o.Client.Kind, o.Client.Settings
 			if o.Client.Band != nil {
 				s.Uses = upTo(o.Client.Band)
 			}
@@ -132,6 +133,8 @@ func clientChange(then, now Sight) string {
 		return then.Client + " is no longer declared in the config, so that perch does not judge by it"
 	case then.Client != now.Client:
 		return fmt.Sprintf("%s is declared now, before: %s", now.Client, orNone(then.Client))
+	case settingsChange(then.Settings, now.Settings) != "":
+		return settingsChange(then.Settings, now.Settings)
 	case then.Closed == 0 || now.Closed == 0:
 		return ""
 	case then.Uses != now.Uses && now.Uses == "":

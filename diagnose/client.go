@@ -172,7 +172,7 @@ func (v *clientView) outcome() *probes.ClientOutcome {
 	if v == nil {
 		return nil
 	}
-	return &probes.ClientOutcome{Kind: v.decl.Kind, Experiences: v.text, Band: v.band}
+	return &probes.ClientOutcome{Kind: v.decl.Kind, Experiences: v.text, Band: v.band, Settings: v.decl.Settings()}
 }
 
 func (v *clientView) gaps() []probes.RetryGap {

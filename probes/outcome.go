@@ -80,8 +80,9 @@ type RetryGap struct {
 // ClientOutcome is what the application's client makes of it.
 type ClientOutcome struct {
 	Kind        string
-	Experiences string // what it throws or returns, in its own words; empty: nothing
-	Band        *Band  // nil: no danger band
+	Experiences string    // what it throws or returns, in its own words; empty: nothing
+	Band        *Band     // nil: no danger band
+	Settings    []Setting // as declared
 
 	// What follows is said of the common clients alone (Run.Clients).
 	Result     ClientResult // of a GET, which Experiences tells; empty: not known
