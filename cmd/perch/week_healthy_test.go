@@ -28,7 +28,10 @@ const weekHook = "slack: {webhook: {from: {env: HOOK}}}\nstate: {file: unused}\n
 // no incident, in 10,080 runs.
 func TestHealthyWeek(t *testing.T) {
 	for _, seed := range weekSeeds() {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { healthyWeek(t, seed) }) })
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { healthyWeek(t, seed) })
+		})
 	}
 }
 
@@ -36,7 +39,7 @@ func healthyWeek(t *testing.T, seed uint64) {
 	fake := slackfake.New(slackfake.Config{
 		Hooks: []slackfake.Hook{{Path: "/services/T/B/x", Channel: "C0ALERTS1"}}, Channels: []slackfake.Channel{{ID: "C0ALERTS1", Name: "alerts"}},
 	})
-	w := newWorld(t, seed, weekHook, map[string]string{"HOOK": "https://hooks.slack.com/services/T/B/x"})
+	w := newWorld(t, seed, strings.Replace(weekConfig, "      # one-hold\n", oneHold, 1)+weekHook, map[string]string{"HOOK": "https://hooks.slack.com/services/T/B/x"})
 	w.web = fake.Transport()
 	store := &memoryStore{}
 	verdicts := map[string]int{}

@@ -24,7 +24,7 @@ func (w window) holds(at time.Time) bool { return !at.Before(w.from) && at.Befor
 type troubleKind string
 
 const (
-	troubleShort       troubleKind = "short"       // its idle timeout is a quarter of what is expected
+	troubleShort       troubleKind = "short"       // what was put before it closes at a quarter of what is expected, by a timer
 	troubleDown        troubleKind = "down"        // it refuses connections
 	troubleCertificate troubleKind = "certificate" // it shows one that is not valid
 	troubleLimited     troubleKind = "limited"     // it answers 429
@@ -107,14 +107,6 @@ func within(all []window, at time.Time) bool {
 	return slices.ContainsFunc(all, func(w window) bool { return w.holds(at) })
 }
 
-// idles says how long the server lets a connection idle at a moment.
-func (s *server) idles(at time.Time) time.Duration {
-	if s.troubled(at) == troubleShort {
-		return s.timeout / 4
-	}
-	return s.timeout
-}
-
 // closes returns when a connection that is idle from then on is closed, up to a
 // moment; zero: it is not.
 func (s *server) closes(idle, until time.Time) time.Time {
@@ -125,10 +117,13 @@ func (s *server) closes(idle, until time.Time) time.Time {
 		}
 	}
 	for t := idle.Truncate(s.tick).Add(s.phase - s.tick); !t.After(until); t = t.Add(s.tick) {
-		if t.Sub(idle) >= s.idles(t) {
+		if t.Sub(idle) >= s.timeout {
 			earlier(t)
 			break
 		}
+	}
+	if at := idle.Add(s.timeout / 4); s.troubled(at) == troubleShort {
+		earlier(at)
 	}
 	if n, _ := slices.BinarySearchFunc(s.mass, idle, time.Time.Compare); n < len(s.mass) {
 		earlier(s.mass[n])

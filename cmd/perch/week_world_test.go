@@ -46,7 +46,7 @@ targets:
     probes:
       - {name: get, kind: http, path: /, every: 5m}
       - {name: idle, kind: idle, path: /, keep_alive: 20s}
-      - {name: one-hold, kind: idle, path: /, keep_alive: 20s, holds: [15s], every: 5m}
+      # one-hold
   - name: order-api
     url: https://order.example
     probes:
@@ -69,11 +69,15 @@ type world struct {
 	web     http.RoundTripper
 }
 
+// oneHold is a ladder of one rung, to which a reload looks like an early close
+// (judging.md, early d). Two of them within three runs fire.
+const oneHold = "      - {name: one-hold, kind: idle, path: /, keep_alive: 20s, holds: [15s], every: 5m}\n"
+
 // newWorld begins a week now, which is the bubble's now.
-func newWorld(t *testing.T, seed uint64, more string, env map[string]string) *world {
+func newWorld(t *testing.T, seed uint64, text string, env map[string]string) *world {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "perch.yaml")
-	if err := os.WriteFile(path, []byte(weekConfig+more), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w := &world{t: t, dice: rand.New(rand.NewPCG(seed, 5)), env: env, servers: map[string]*server{}}
