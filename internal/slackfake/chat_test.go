@@ -41,6 +41,8 @@ func TestHowACallIsWritten(t *testing.T) {
 		{"a document", "application/json; charset=utf-8", `{"channel":"stock","text":"hi"}`, ""},
 		{"not JSON", "application/json; charset=utf-8", `{"channel":"stock",`, "invalid_json"},
 		{"a list", "application/json; charset=utf-8", `[1]`, "json_not_object"},
+		{"nothing said", "application/json; charset=utf-8", `{"channel":"stock","text":null}`, "no_text"},
+		{"parts", "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"channel\"\r\n\r\nstock\r\n--x\r\nContent-Disposition: form-data; name=\"text\"\r\n\r\nhi\r\n--x--\r\n", ""},
 		{"bytes", "application/json; charset=utf-8", "{\"channel\":\"stock\",\"text\":\"\xff\"}", "invalid_json"},
 		{"no form", "application/x-www-form-urlencoded", "channel=%zz", "invalid_form_data"},
 		{"broken letters", "application/x-www-form-urlencoded", "channel=stock&text=%ff", "invalid_form_data"},
@@ -273,6 +275,11 @@ func TestWebhooks(t *testing.T) {
 		}
 	}
 	c := start(t)
+	c.hook(hookPath, `{"text":"hi"}`)
+	c.hook(hookPath+"x", `{"text":"hi"}`)
+	if calls := c.fake.Calls(); !calls[0].Accepted || calls[1].Accepted || calls[1].Result != "no_service" {
+		t.Errorf("the calls are %+v", calls)
+	}
 	const address, form = "https://hooks.slack.com" + hookPath, "application/x-www-form-urlencoded"
 	if got := c.send(address, strings.NewReader(`payload=%7B%22text%22%3A%22hi%22%7D`), "Content-Type", form); got.body != "ok" {
 		t.Errorf("a form's payload: %q", got.body)

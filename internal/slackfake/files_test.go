@@ -42,7 +42,7 @@ func TestAnnouncedFiles(t *testing.T) {
 			t.Errorf("%s: %s, want %q", tt.name, got.body, tt.want)
 		}
 	}
-	if got := start(t).json("files.getUploadURLExternal", object{"filename": "a.png", "length": 3}); got.Error != "invalid_arguments" {
+	if got := start(t).json("files.getUploadURLExternal", object{"filename": "a.png", "length": 3}); got.Error != "invalid_arguments" || len(got.Detail.Messages) != 2 || got.Errors != nil {
 		t.Errorf("as a document: %s", got.body)
 	}
 	got := start(t, func(c *Config) { c.Scopes = []string{"chat:write"} }).form("files.getUploadURLExternal", "filename", "a.png", "length", "3")
