@@ -15,7 +15,7 @@ import (
 // then the plan is refused.
 func (d *desk) climb(j *job, o Options) {
 	end := o.Ends[j.spec.ID()]
-	longest, bound := longestHold(j.spec, o)
+	longest, bound := longestHold(j.spec, o.Deadline)
 	if len(j.spec.Holds) > 0 {
 		for _, hold := range j.spec.Holds {
 			j.rungs = append(j.rungs, rung{hold, rankHolds, "holds"})
@@ -56,13 +56,13 @@ func (j *job) without(rungs []rung, why string) {
 // longestHold returns the longest hold of a made ladder, and what bounds it: a
 // tenth of `every` stays free for what comes before and after it, and it ends by
 // the deadline. 0: any.
-func longestHold(s *probes.Spec, o Options) (time.Duration, string) {
+func longestHold(s *probes.Spec, deadline time.Duration) (time.Duration, string) {
 	longest, bound := s.Every-s.Every/10, "every "+short(s.Every)
-	if latest := o.latest(); latest > 0 {
+	if deadline > 0 {
 		alone := Step{Spec: s}
-		left := max(1, latest-alone.end()) // 0 would be any
+		left := max(1, deadline-alone.end()) // 0 would be any
 		if longest == 0 || left < longest {
-			longest, bound = left, o.deadlineText("of")
+			longest, bound = left, "the deadline of "+short(deadline)
 		}
 	}
 	return longest, bound

@@ -10,6 +10,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -29,26 +30,6 @@ type Options struct {
 	// path end connections earlier than keep_alive; none: it did not. It adds a
 	// rung to a ladder that the plan makes, and a note to the config's own.
 	Ends map[string]time.Duration
-
-	settle time.Duration // the config's: by how much a run may begin later
-}
-
-// latest is by when a run that begins at once must have ended, so that one that
-// has to settle first still ends by the deadline; 0: there is no deadline.
-func (o Options) latest() time.Duration {
-	if o.Deadline == 0 {
-		return 0
-	}
-	return max(1, o.Deadline-o.settle) // 0 would be none
-}
-
-// deadlineText is "the deadline of 5m" (or "is"), and what settle takes of it.
-func (o Options) deadlineText(of string) string {
-	text := "the deadline " + of + " " + short(o.Deadline)
-	if o.settle > 0 {
-		text += " (less " + short(o.settle) + " for alerts.settle)"
-	}
-	return text
 }
 
 // Sent is what earlier runs sent to a target within one window of its budget.
@@ -68,7 +49,7 @@ type Plan struct {
 	Notes       []string      // what is allowed but should be known
 	Wall        time.Duration // the run's end, when answers come within their reach
 	LongestWall time.Duration // the run's end, when every timeout and Settle are used up
-	Settle      time.Duration // for how long the runner may wait for the first connections to open
+	Settle      time.Duration // for how long the runner may wait for the first connections to open; 0: not at all
 	Every       time.Duration // the shortest of all chosen probes; 0: none is set
 	LongestHold time.Duration
 	Requests    int // when all goes well: no control, no second try
@@ -100,7 +81,6 @@ func (p *Plan) Calendar(target string) *Calendar { return p.calendars[target] }
 // New makes the plan. Its error is a *Refusal, with every problem in it. What
 // earlier runs sent moves steps; it is no reason to refuse what fits by itself.
 func New(c config.Config, o Options) (*Plan, error) {
-	o.settle = c.Alerts.Settle
 	alone := o
 	alone.Sent = nil
 	p, refusal := draft(c, alone)
@@ -116,7 +96,7 @@ func New(c config.Config, o Options) (*Plan, error) {
 // draft places everything and collects what is wrong with it.
 func draft(c config.Config, o Options) (*Plan, *Refusal) {
 	refusal := &Refusal{}
-	p := &Plan{Name: c.Name, Seed: o.Seed, MaxSeries: c.Metrics.MaxSeries, Settle: o.settle, calendars: map[string]*Calendar{}}
+	p := &Plan{Name: c.Name, Seed: o.Seed, MaxSeries: c.Metrics.MaxSeries, calendars: map[string]*Calendar{}}
 	desks := choose(c, o, refusal)
 	p.describe(desks)
 	spread(desks, p.Every, o.Seed)
@@ -124,7 +104,7 @@ func draft(c config.Config, o Options) (*Plan, *Refusal) {
 	var open profile // of all targets
 	for _, d := range desks {
 		d.check(refusal)
-		d.settle(o.latest())
+		d.settle(o.Deadline)
 		for _, s := range d.steps {
 			open.lay(s.opens(), s.Start)
 		}
@@ -132,7 +112,8 @@ func draft(c config.Config, o Options) (*Plan, *Refusal) {
 	}
 	p.PeakOpen = open.max()
 	p.sortSteps()
-	p.checkTimes(desks, o, refusal)
+	p.checkTimes(desks, o.Deadline, refusal)
+	p.waitAtFirst(c.Alerts.Settle, o.Deadline)
 	return p, refusal
 }
 
@@ -166,7 +147,21 @@ func (p *Plan) take(d *desk, o Options) {
 	}
 	for _, s := range d.steps {
 		p.Wall = max(p.Wall, s.end())
-		p.LongestWall = max(p.LongestWall, s.longestEnd()+p.Settle)
+		p.LongestWall = max(p.LongestWall, s.longestEnd())
+	}
+}
+
+// waitAtFirst says for how long the runner may wait for the first connections:
+// as long as the config says, but not so long that the deadline would cut short
+// what could have run.
+func (p *Plan) waitAtFirst(settle, deadline time.Duration) {
+	p.Settle = settle
+	if left := max(0, deadline-p.Wall).Truncate(100 * time.Millisecond); deadline > 0 && left < settle {
+		p.Settle = left
+		p.Notes = append(p.Notes, fmt.Sprintf("alerts.settle is %s in this run, not %s: more does not fit the deadline of %s", short(left), short(settle), short(deadline)))
+	}
+	if len(p.Steps) > 0 {
+		p.LongestWall += p.Settle
 	}
 }
 

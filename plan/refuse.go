@@ -127,7 +127,7 @@ func checkUsed(c TargetCost, r *Refusal) {
 }
 
 // checkTimes refuses what takes longer than it may.
-func (p *Plan) checkTimes(desks []*desk, o Options, r *Refusal) {
+func (p *Plan) checkTimes(desks []*desk, deadline time.Duration, r *Refusal) {
 	for _, c := range p.Targets {
 		checkUsed(c, r)
 	}
@@ -137,44 +137,31 @@ func (p *Plan) checkTimes(desks []*desk, o Options, r *Refusal) {
 			if !j.due || j.spec.Kind != probes.KindIdle {
 				continue
 			}
-			tooLong = j.checkHolds(o, r) || tooLong
+			tooLong = j.checkHolds(deadline, r) || tooLong
 			d.checkEvery(j, r)
 		}
 	}
-	if latest := o.latest(); latest > 0 && p.Wall > latest && !tooLong {
+	if deadline > 0 && p.Wall > deadline && !tooLong {
 		last := p.last()
-		r.add(last.Spec.ID(), "its last step starts at %s and ends %s after the run's start, %s: %s",
-			short(last.Start), short(roundUp(p.Wall, time.Second)), o.deadlineText("is"), o.longer(p.Wall))
+		r.add(last.Spec.ID(), "its last step starts at %s and ends %s after the run's start, the deadline is %s: %s",
+			short(last.Start), short(roundUp(p.Wall, time.Second)), short(deadline), wouldFit("a deadline of "+short(roundUp(p.Wall, time.Second))))
 	}
 	p.noteEvery()
 }
 
-// longer says which deadline a run of that length would keep, and which settle
-// would leave room for it.
-func (o Options) longer(takes time.Duration, otherwise ...string) string {
-	ways := append(otherwise, "a deadline of "+short(roundUp(takes+o.settle, time.Second)))
-	switch left := (o.Deadline - takes).Truncate(100 * time.Millisecond); {
-	case o.settle == 0 || takes > o.Deadline:
-	case left == 0:
-		ways = append(ways, "alerts.settle none")
-	default:
-		ways = append(ways, "an alerts.settle of "+short(left))
-	}
-	return wouldFit(ways...)
-}
-
 // checkHolds refuses a hold that could not end within the deadline even if it
 // started at once, and reports whether there is one.
-func (j *job) checkHolds(o Options, r *Refusal) bool {
-	alone, latest := Step{Spec: j.spec, Hold: j.longest()}, o.latest()
-	if latest == 0 || alone.end() <= latest {
+func (j *job) checkHolds(deadline time.Duration, r *Refusal) bool {
+	alone := Step{Spec: j.spec, Hold: j.longest()}
+	if deadline == 0 || alone.end() <= deadline {
 		return false
 	}
 	holds := ""
-	if most := (latest - (alone.end() - alone.Hold)).Truncate(100 * time.Millisecond); most > 0 {
+	if most := (deadline - (alone.end() - alone.Hold)).Truncate(100 * time.Millisecond); most > 0 {
 		holds = "holds up to " + short(most)
 	}
-	r.add(j.spec.ID(), "a hold of %s does not end within %s: %s", short(j.longest()), o.deadlineText("of"), o.longer(alone.end(), holds))
+	r.add(j.spec.ID(), "a hold of %s does not end within the deadline of %s: %s",
+		short(j.longest()), short(deadline), wouldFit(holds, "a deadline of "+short(roundUp(alone.end(), time.Second))))
 	return true
 }
 

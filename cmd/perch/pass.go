@@ -151,7 +151,7 @@ func (p *pass) probe(ctx context.Context, run *probes.Run) {
 		Targets: p.cfg.Targets, Seed: p.flags.seed, UserAgent: userAgent(run.Version, p.cfg.Vantage),
 		Secrets: p.secrets(), ReadFile: p.sys.readFile, Watch: live.watch, Log: p.log,
 		Daily: p.dailyLeft(run.Started), LeaveAlone: p.doc.LeaveAlone,
-		Settle: p.cfg.Alerts.Settle,
+		Settle: p.plan.Settle,
 	}, func(o probes.Observation) { seen = append(seen, o) })
 	live.stop()
 	run.Finished, run.CutShort, run.Budget, run.Delays = p.sys.clock(), res.CutShort, res.Budget, res.Delays

@@ -106,6 +106,9 @@ func (p *pass) countDeliveries(all []alert.Delivery) {
 			p.metrics.Notices(d.Destination, false)
 			p.problem(probes.PartNotices, err)
 		}
+		for _, err := range d.Problems { // beside what was told
+			p.problem(probes.PartNotices, err)
+		}
 	}
 }
 
