@@ -66,7 +66,9 @@ func (p *page) conversation(root slackfake.Message, s slackstory.Scene) error {
 	if s.From > 0 && s.From <= len(replies) {
 		replies = replies[s.From-1:]
 		files = slices.DeleteFunc(files, func(f slackfake.File) bool { return f.Shared.Before(replies[0].Posted) })
-		p.small(fmt.Sprintf("… %d earlier", all-len(replies)-len(files)))
+		if earlier := all - len(replies) - len(files); earlier > 0 {
+			p.small(fmt.Sprintf("… %d earlier", earlier))
+		}
 	}
 	for _, m := range replies {
 		if err := p.message(m, indent); err != nil {

@@ -30,7 +30,7 @@ func Scenes(ctx context.Context) ([]Scene, error) {
 func firing(ctx context.Context) (Scene, error) {
 	t := by(ctx, true)
 	t.opens()
-	return t.scene("firing", "An incident opens: one message, and its details and pictures in the thread")
+	return t.scene("firing", "An incident opens: one message, and its pictures in the thread")
 }
 
 // opens is a target that fails in two runs.
@@ -48,8 +48,7 @@ func sharper(ctx context.Context) (Scene, error) {
 	t.later(between)
 	t.run(fails("stock-api"))
 	s, err := t.scene("sharper", "More is known: a reply, and the first message says it, too")
-	s.From = 2
-	return s, err
+	return s.fromLast(), err
 }
 
 func reminder(ctx context.Context) (Scene, error) {
@@ -58,8 +57,7 @@ func reminder(ctx context.Context) (Scene, error) {
 	t.later(24 * time.Hour)
 	t.run(fails("stock-api"))
 	s, err := t.scene("reminder", "A day later it is still open: a reply, shown in the channel too")
-	s.From = 2
-	return s, err
+	return s.fromLast(), err
 }
 
 func resolved(ctx context.Context) (Scene, error) {
@@ -70,8 +68,7 @@ func resolved(ctx context.Context) (Scene, error) {
 		t.run(works("stock-api"))
 	}
 	s, err := t.scene("resolved", "It is over: the first message says so, the reply says why")
-	s.From = 2
-	return s, err
+	return s.fromLast(), err
 }
 
 func flapping(ctx context.Context) (Scene, error) {

@@ -117,3 +117,14 @@ func (t *teller) scene(name, caption string) (Scene, error) {
 	}
 	return s, nil
 }
+
+// fromLast is the scene without the replies before the last one.
+func (s Scene) fromLast() Scene {
+	s.From = 0
+	for _, m := range s.Messages {
+		if m.Thread != "" {
+			s.From++
+		}
+	}
+	return s
+}

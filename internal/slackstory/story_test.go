@@ -13,11 +13,11 @@ import (
 // each version.
 func TestScenes(t *testing.T) {
 	wants := map[string][]string{ // the titles in the channel, "> " before a reply
-		"firing":   {"FIRING stock-api", "> Details"},
-		"sharper":  {"FIRING stock-api", "> Details", "> CHANGED stock-api"},
-		"reminder": {"STILL FIRING stock-api", "> Details", "> STILL FIRING stock-api"},
-		"resolved": {"RESOLVED stock-api", "> Details", "> RESOLVED stock-api"},
-		"flapping": {"FLAPPING stock-api", "> Details"},
+		"firing":   {"FIRING stock-api"},
+		"sharper":  {"FIRING stock-api", "> CHANGED stock-api"},
+		"reminder": {"STILL FIRING stock-api", "> STILL FIRING stock-api"},
+		"resolved": {"RESOLVED stock-api", "> RESOLVED stock-api"},
+		"flapping": {"FLAPPING stock-api"},
 		"group":    {"FIRING 4 targets"},
 		"webhook":  {"FIRING stock-api"},
 		"repeat":   {"FIRING orders"},
