@@ -22,6 +22,9 @@ func texts(t testing.TB, blocks []slack.Block) []string {
 	if len(blocks) == 0 || len(blocks) > maxBlocks {
 		t.Fatalf("%d blocks, want 1 to %d", len(blocks), maxBlocks)
 	}
+	if content, err := json.Marshal(blocks); err != nil || len(content) > maxJSON {
+		t.Fatalf("the blocks weigh %d bytes (%v), want at most %d", len(content), err, maxJSON)
+	}
 	var all []string
 	add := func(object *slack.TextBlockObject, limit int) {
 		if n := len(utf16.Encode([]rune(object.Text))); n == 0 || n > limit || !utf8.ValidString(object.Text) {

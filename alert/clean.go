@@ -102,7 +102,7 @@ func shorten(text string, limit int, mark string) string {
 		if used > room {
 			break
 		}
-		if r == ' ' {
+		if r == ' ' || r == '\n' {
 			atWord = i
 		}
 		end = i + utf8.RuneLen(r)
@@ -111,7 +111,7 @@ func shorten(text string, limit int, mark string) string {
 	if atWord > end/2 {
 		end = atWord
 	}
-	kept := strings.TrimRight(text[:end], " ")
+	kept := strings.TrimRight(text[:end], " \n")
 	if strings.Count(kept, "`")%2 == 1 {
 		kept += "`"
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 )
@@ -227,18 +226,4 @@ func (m Memory) receipt(n Notice, way Way) Receipt {
 		}
 	}
 	return so
-}
-
-// keepThread remembers where an incident's messages stand.
-func (m Memory) keepThread(key string, at Thread) Memory {
-	if at == (Thread{}) || m.Threads[key] == at {
-		return m
-	}
-	threads := maps.Clone(m.Threads)
-	if threads == nil {
-		threads = map[string]Thread{}
-	}
-	threads[key] = at
-	m.Threads = threads
-	return m
 }

@@ -3,7 +3,6 @@ package alert
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -72,26 +71,11 @@ func (m Memory) resolved() int {
 	return n
 }
 
-// forgetThreads drops the places of conversations that are never taken up
-// again: no incident and no waiting notice belongs to them.
-func (m *Memory) forgetThreads() {
-	needed := map[string]bool{}
-	for _, i := range m.Incidents {
-		needed[i.thread()] = true
-	}
-	for _, n := range slices.Concat(m.Outbox, m.Muted) {
-		needed[n.Thread] = true
-	}
-	maps.DeleteFunc(m.Threads, func(key string, _ Thread) bool {
-		_, thread, _ := strings.Cut(key, " ")
-		return !needed[thread]
-	})
-}
-
 // Shrink makes room where the state says that it is too large: the older half
-// of the incidents that are over is forgotten, then the older half of the
-// waiting notices loses its details. It returns false when there is nothing
-// left to drop: what is open, and that something is to be told, is never dropped.
+// of the incidents that are over is forgotten, then the evidence that is kept
+// for first messages, then the older half of the waiting notices loses its
+// details. It returns false when there is nothing left to drop: what is open,
+// and that something is to be told, is never dropped.
 func (m Memory) Shrink() (Memory, bool) {
 	m = m.clone()
 	if n := (m.resolved() + 1) / 2; n > 0 {
@@ -103,6 +87,9 @@ func (m Memory) Shrink() (Memory, bool) {
 			return true
 		})
 		m.forgetThreads()
+		return m, true
+	}
+	if m.forgetShown(0, nil) {
 		return m, true
 	}
 	var whole []int

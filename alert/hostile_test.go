@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -120,6 +121,30 @@ func TestEveryKindIsBounded(t *testing.T) {
 			if !seen[k] {
 				t.Errorf("hostile %d: nothing was told as %s", i, k)
 			}
+		}
+	}
+}
+
+// TestAbsurdNoticesFit: whatever is in a notice, its blocks are no larger than
+// Slack takes, and of what is cut as much is left as there is room for.
+func TestAbsurdNoticesFit(t *testing.T) {
+	for _, word := range []string{"&", "<>", "\"\\", "日本語", "🙂", "\x01", "\u2028", "word ", "`"} {
+		text := strings.Repeat(word, 4000)
+		n := Notice{Title: text, Summary: text, Links: []Link{{text, "https://a.example/" + text}, {text[:60], "https://a.example/" + strings.Repeat("&", 90)}}, Trail: []Fact{{text, text}, {"run", "7"}}}
+		for _, form := range []Form{FormText, FormList, FormFixed, FormFacts, "odd"} {
+			n.Sections = append(n.Sections, Section{Heading: text, Form: form, Lines: []string{text, text}, Facts: []Fact{{"a", text}, {text, text}}})
+		}
+		if sum := total(texts(t, Blocks(n)), n); sum > maxCharacter {
+			t.Errorf("%.10q: %d characters, want at most %d", word, sum, maxCharacter)
+		}
+		short := []Section{{Heading: "short", Form: FormText, Lines: []string{"it stays whole"}}}
+		n = Notice{Title: "a", Sections: append(n.Sections[:2:2], short...)}
+		content, err := json.Marshal(Blocks(n))
+		if err != nil || !strings.Contains(string(content), "it stays whole") {
+			t.Errorf("%.10q: a short section behind long ones is cut: %v", word, err)
+		}
+		if room := maxJSON - len(content); room > maxJSON/3 {
+			t.Errorf("%.10q: %d bytes are not used", word, room)
 		}
 	}
 }

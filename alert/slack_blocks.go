@@ -1,7 +1,9 @@
 package alert
 
 import (
+	"encoding/json"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -14,18 +16,45 @@ const (
 	maxFields    = 10
 	maxField     = 2000
 	maxCharacter = 10_000 // all texts of a message, its summary included
-	fence        = "```"
+	// maxJSON is what the blocks may weigh. Slack refuses what is larger and says
+	// no number; integrators met 13,200 bytes.
+	maxJSON = 12_500
+	fence   = "```"
 )
 
 // Blocks renders a notice for Slack: the same content as Text. However the
-// notice came to be, the blocks are within Slack's limits.
+// notice came to be, the blocks are within Slack's limits: where they would not
+// be, its longest texts are cut to one length, the longest that fits.
 func Blocks(n Notice) []slack.Block {
-	r := renderer{room: maxCharacter - size(fallback(n))}
+	whole := render(n, maxText)
+	if whole.fits() {
+		return whole.blocks
+	}
+	longest := sort.Search(maxText, func(more int) bool { return !render(n, more+1).fits() })
+	return render(n, longest).blocks
+}
+
+// fallback is the message's own text: what a phone's notification shows.
+func fallback(n Notice) string {
+	return shorten(clean(n.Title+": "+n.Summary), maxTitle+maxSummary, "…")
+}
+
+// renderer collects blocks.
+type renderer struct {
+	blocks  []slack.Block
+	longest int // text that is allowed, in characters
+	used    int // characters of the whole message
+}
+
+// render makes blocks whose texts are no longer than that. With 0 nothing is
+// left but the title and the links, which always fit.
+func render(n Notice, longest int) *renderer {
+	r := &renderer{longest: longest, used: size(fallback(n))}
 	title := shorten(clean(n.Title), maxTitle, "…")
 	if title == "" {
 		title = "perch" // Slack refuses an empty header
 	}
-	r.room -= size(title)
+	r.used += size(title)
 	r.add(slack.NewHeaderBlock(slack.NewTextBlockObject(slack.PlainTextType, title, false, false)))
 	r.context(n.remarks())
 	for _, s := range n.Sections {
@@ -35,18 +64,13 @@ func Blocks(n Notice) []slack.Block {
 	if len(n.Trail) > 0 {
 		r.context([]string{factWords(n.Trail)})
 	}
-	return r.blocks
+	return r
 }
 
-// fallback is the message's own text: what a phone's notification shows.
-func fallback(n Notice) string {
-	return shorten(clean(n.Title+": "+n.Summary), maxTitle+maxSummary, "…")
-}
-
-// renderer collects blocks while there is room.
-type renderer struct {
-	blocks []slack.Block
-	room   int // characters left for the whole message
+// fits reports whether Slack, and contract.md, allow so much in one message.
+func (r *renderer) fits() bool {
+	content, err := json.Marshal(r.blocks)
+	return err == nil && len(content) <= maxJSON && r.used <= maxCharacter
 }
 
 func (r *renderer) add(b slack.Block) {
@@ -55,15 +79,15 @@ func (r *renderer) add(b slack.Block) {
 	}
 }
 
-// take shortens a text, escapes it, puts it between a head and a tail that are
-// markup of ours, and pays for it; empty when there is no room.
+// take shortens a text, escapes it, and puts it between a head and a tail that
+// are markup of ours; empty when there is no room.
 func (r *renderer) take(head, text, tail string, limit int) string {
 	around := len(head) + len(tail)
-	text = shorten(text, min(limit, r.room)-around, more)
+	text = shorten(text, min(limit, r.longest)-around, more)
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
-	r.room -= size(text) + around
+	r.used += size(text) + around
 	return head + escape(text) + tail
 }
 
@@ -96,8 +120,8 @@ func (r *renderer) facts(heading string, facts []Fact) {
 			fields = append(fields, markdown(text))
 		}
 	}
-	if len(fields) > 0 && len(heading) <= r.room {
-		r.room -= len(heading)
+	if len(fields) > 0 {
+		r.used += len(heading)
 		r.add(slack.NewSectionBlock(markdown(strings.TrimSuffix(heading, "\n")), fields, nil))
 	}
 }
@@ -113,8 +137,8 @@ func (r *renderer) links(all []Link) {
 	var parts []string
 	for _, l := range all {
 		text := "<" + linkAddress(l.URL) + "|" + escape(clean(l.Name)) + ">"
-		if webURL(l.URL) && len(text) <= min(r.room, maxText/4) && len(parts) < 3 {
-			r.room -= len(text) + len(" · ")
+		if webURL(l.URL) && len(text) <= maxText/4 && len(parts) < 3 {
+			r.used += len(text) + len(" · ")
 			parts = append(parts, text)
 		}
 	}
@@ -123,7 +147,7 @@ func (r *renderer) links(all []Link) {
 
 // linkAddress escapes what would end a link of Slack's.
 func linkAddress(address string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "%3C", ">", "%3E", "|", "%7C").Replace(address)
+	return strings.NewReplacer("&", "&amp;", "<", "%3C", ">", "%3E", "|", "%7C").Replace(strings.ToValidUTF8(address, ""))
 }
 
 func (r *renderer) context(lines []string) {

@@ -50,25 +50,18 @@ func (s *SlackBot) Wants(k Kind) bool { return k != KindOngoing }
 
 // Send tells one notice.
 //
-// An incident's first notice becomes the thread's root: what the application
-// experiences, and since when. What follows from it is the first reply, so that
-// it stays when the root is brought up to date. A later notice is a reply, and
-// then the root says what holds now. Pictures come last, and are best effort:
-// one that fails is said in the receipt and not tried again.
+// An incident's first notice becomes the thread's root, whole: it must be
+// understood from that message alone. A later notice is a reply, and then the
+// root says what holds now, above the evidence. Pictures come last, and are best
+// effort: one that fails is said in the receipt and not tried again.
 //
 // When Slack says that it is sent too much, Send waits as told, within ctx's
 // deadline. Other failures are *SendError at once; the receipt says what was
 // delivered before.
 func (s *SlackBot) Send(ctx context.Context, n Notice, so Receipt) (Receipt, error) {
 	so.Done, so.Problems = slices.Clone(so.Done), nil
-	first := !so.did(PartMessage)
-	if first {
+	if !so.did(PartMessage) {
 		if failure := s.message(ctx, n, &so); failure != nil {
-			return so, failure
-		}
-	}
-	if !so.did(PartDetails) {
-		if failure := s.details(ctx, n, first, &so); failure != nil {
 			return so, failure
 		}
 	}
@@ -98,7 +91,8 @@ func (s *SlackBot) message(ctx context.Context, n Notice, so *Receipt) *SendErro
 		}
 	}
 	for _, channel := range s.places(n, so.Thread, refused != nil) {
-		failure := s.root(ctx, explained(n, refused), channel, so)
+		at := Thread{Channel: channel, Why: misplaced(n, channel, so.Thread.Why, refused), Shown: shownAfter(n, so.Thread)}
+		failure := s.root(ctx, asRoot(n, at.Why, *so), at, so)
 		if failure == nil {
 			if refused != nil {
 				so.Problems = append(so.Problems, refused.beside())
@@ -131,24 +125,7 @@ func (s *SlackBot) places(n Notice, at Thread, left bool) []string {
 	return places
 }
 
-// explained says in a notice why it is not where it should be.
-func explained(n Notice, refused *SendError) Notice {
-	if refused == nil {
-		return n
-	}
-	why := "Slack refused the channel"
-	if n.Channel != "" {
-		why += " " + n.Channel
-	}
-	why += " (" + refused.Code + ")"
-	if refused.advice != "" {
-		why += ": " + refused.advice
-	}
-	n.Sections = slices.Concat(section("Why this is here", FormText, maxFact, []string{why + "."}), n.Sections)
-	return n
-}
-
-// reply posts the whole notice in its thread.
+// reply posts the notice in its thread.
 func (s *SlackBot) reply(ctx context.Context, n Notice, so *Receipt) *SendError {
 	options := []slack.MsgOption{slack.MsgOptionTS(so.Thread.Root)}
 	if inChannel(n.Kind) {
@@ -158,10 +135,10 @@ func (s *SlackBot) reply(ctx context.Context, n Notice, so *Receipt) *SendError 
 	if failure != nil {
 		return failure
 	}
-	so.done(PartMessage, PartDetails)
+	so.done(PartMessage)
 	if said.Message.Thread != so.Thread.Root {
 		// Slack posts a reply to what was deleted as a message of its own.
-		so.Thread = Thread{Channel: said.Channel, Root: said.TS}
+		so.Thread = Thread{Channel: said.Channel, Root: said.TS, Why: so.Thread.Why, Shown: shownAfter(n, so.Thread)}
 		so.done(PartRoot)
 	}
 	return nil
@@ -179,62 +156,45 @@ func inChannel(k Kind) bool {
 	}
 }
 
-// root posts the notice's first message.
-func (s *SlackBot) root(ctx context.Context, n Notice, channel string, so *Receipt) *SendError {
-	shown := n
-	if n.Thread != "" {
-		shown = head(n, *so)
-	}
-	said, failure := s.post(ctx, channel, shown)
+// root posts a thread's first message where at says, and notes where it stands.
+func (s *SlackBot) root(ctx context.Context, n Notice, at Thread, so *Receipt) *SendError {
+	said, failure := s.post(ctx, at.Channel, n)
 	if failure != nil {
 		return failure
 	}
-	so.Thread = Thread{Channel: said.Channel, Root: said.TS}
+	at.Channel, at.Root = said.Channel, said.TS
+	so.Thread = at
 	so.done(PartMessage, PartRoot)
-	if n.Thread == "" || headLength(n.Sections) == len(n.Sections) {
-		so.done(PartDetails)
-	}
-	return nil
-}
-
-// details posts what the root left out. first says that the root was posted a
-// moment ago: then it has said whether this is a repeat.
-func (s *SlackBot) details(ctx context.Context, n Notice, first bool, so *Receipt) *SendError {
-	if first {
-		n.PossibleRepeat, n.Waited = false, 0
-	}
-	if _, failure := s.post(ctx, so.Thread.Channel, tail(n), slack.MsgOptionTS(so.Thread.Root)); failure != nil {
-		if !failure.Place && !failure.Content && !failure.gone {
-			return failure
-		}
-		so.Problems = append(so.Problems, failure.beside()) // the root stands; what it left out is in the report
-	}
-	so.done(PartDetails)
 	return nil
 }
 
 // update brings the root up to date. Where Slack does not let it, the reply is
 // the truth.
 func (s *SlackBot) update(ctx context.Context, n Notice, so *Receipt) *SendError {
-	now := n // an edit is no repeat, and is never late
-	now.PossibleRepeat, now.Waited = false, 0
-	failure := s.edit(ctx, so.Thread, head(now, *so))
+	if so.Thread.Fixed {
+		so.done(PartRoot)
+		return nil
+	}
+	so.Thread.Shown = shownAfter(n, so.Thread)
+	root := current(n, *so)
+	edited := root // an edit is no repeat, and is never late
+	edited.PossibleRepeat, edited.Waited = false, 0
+	failure := s.edit(ctx, so.Thread, edited)
 	switch {
 	case failure == nil:
 	case failure.RetryAfter > 0 || failure.Ambiguous || failure.Code == "":
 		failure.Ambiguous = false // an edit that is made twice is seen once
 		return failure
-	case failure.gone && n.Kind != KindResolved:
+	case failure.gone && (n.Kind != KindResolved || len(so.Open) > 0):
 		// Somebody deleted the root, and what is still open must be seen.
-		if again := s.root(ctx, n, so.Thread.Channel, so); again != nil {
+		if again := s.root(ctx, root, so.Thread, so); again != nil {
 			return again
 		}
 		so.Problems = append(so.Problems, failure.beside())
-		if headLength(n.Sections) < len(n.Sections) { // its new thread is empty
-			so.Done = slices.DeleteFunc(so.Done, func(p Part) bool { return p == PartDetails })
-			return s.details(ctx, n, true, so)
-		}
 	default:
+		if failure.fixed {
+			so.Thread.Fixed, so.Thread.Shown = true, nil
+		}
 		so.Problems = append(so.Problems, failure.beside())
 	}
 	so.done(PartRoot)

@@ -12,6 +12,7 @@ type verdictOf struct {
 	ambiguous bool   // it may have been done all the same
 	limited   bool   // later
 	gone      bool   // the message that it is about was deleted
+	fixed     bool   // that message cannot be edited, now and later
 	advice    string // CHANNEL stands for the channel
 }
 
@@ -93,9 +94,11 @@ func judgeEdit(code string) (verdictOf, bool) {
 	case "message_not_found", "thread_not_found", "invalid_thread_ts", "cannot_reply_to_message":
 		return verdictOf{gone: true, advice: "somebody deleted the incident's first message"}, true
 	case "edit_window_closed":
-		return verdictOf{advice: "the workspace lets messages be edited for a short time only: the first message stays as it was, the thread says what holds now"}, true
-	case "cant_update_message", "cant_edit_message", "external_channel_migrating", "update_failed":
-		return verdictOf{advice: "Slack does not let the app edit the incident's first message (another app wrote it?): the thread says what holds now"}, true
+		return verdictOf{fixed: true, advice: "the workspace lets messages be edited for a short time only: the first message stays as it was, the thread says what holds now"}, true
+	case "cant_update_message", "cant_edit_message":
+		return verdictOf{fixed: true, advice: "Slack does not let the app edit the incident's first message (another app wrote it?): the thread says what holds now"}, true
+	case "external_channel_migrating", "update_failed":
+		return verdictOf{advice: "Slack did not edit the incident's first message: the thread says what holds now"}, true
 	}
 	return verdictOf{}, false
 }
@@ -117,7 +120,7 @@ func (e *SendError) advise(channel string, answer said) {
 		return
 	}
 	v := judgeCode(e.Code)
-	e.Place, e.Content, e.gone = v.place, v.content, v.gone
+	e.Place, e.Content, e.gone, e.fixed = v.place, v.content, v.gone, v.fixed
 	e.Ambiguous = e.Ambiguous || v.ambiguous
 	if v.limited {
 		e.RetryAfter = defaultPause

@@ -10,18 +10,27 @@ import (
 	"perch.example/internal/slackfake"
 )
 
-// TestEditRefused: the reply is the truth, and that is said.
+// TestEditRefused: the reply is the truth, and that is said; once an incident,
+// where it is for good.
 func TestEditRefused(t *testing.T) {
-	for _, code := range []string{"edit_window_closed", "cant_update_message", "is_inactive", "an_unknown_word", "message_not_found"} {
+	for code, forGood := range map[string]bool{
+		"edit_window_closed": true, "cant_update_message": true, "is_inactive": false, "update_failed": false, "an_unknown_word": false,
+	} {
 		t.Run(code, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newDesk(t)
 				d.adds(tale("stock-api", KindFiring, "FIRING"))
 				d.told(0)
 				d.fake.Fail("chat.update", 1, slackfake.Refuse(code))
-				d.adds(tale("stock-api", KindResolved, "RESOLVED"))
+				d.adds(tale("stock-api", KindReminder, "STILL FIRING"))
 				d.told(1)
-				d.expects("posted FIRING", "replied Details", "replied RESOLVED")
+				d.adds(tale("stock-api", KindResolved, "RESOLVED"))
+				d.told(0)
+				want := []string{"posted FIRING", "replied STILL FIRING", "replied RESOLVED"}
+				if !forGood {
+					want = append(want, "edited RESOLVED")
+				}
+				d.expects(want...)
 			})
 		})
 	}
@@ -33,15 +42,28 @@ func TestRootDeleted(t *testing.T) {
 		d := newDesk(t)
 		d.adds(tale("stock-api", KindFiring, "FIRING"))
 		d.told(0)
-		life := []string{"posted FIRING", "replied Details"}
+		life := []string{"posted FIRING"}
 		d.fake.Fail("chat.update", 1, slackfake.Refuse("message_not_found")) // Slack keeps the thread of a root that is gone
 		d.adds(tale("stock-api", KindReminder, "STILL FIRING"))
 		d.told(1)
-		life = append(life, "replied STILL FIRING", "posted STILL FIRING", "replied Details")
+		life = append(life, "replied STILL FIRING", "posted STILL FIRING")
 		d.expects(life...)
 		d.adds(tale("stock-api", KindResolved, "RESOLVED"))
 		d.told(0)
 		d.expects(append(life, "replied RESOLVED", "edited RESOLVED")...)
+	})
+}
+
+// TestRootDeletedAtTheEnd: what is over needs no new root.
+func TestRootDeletedAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.adds(tale("stock-api", KindFiring, "FIRING"))
+		d.told(0)
+		d.fake.Fail("chat.update", 1, slackfake.Refuse("message_not_found"))
+		d.adds(tale("stock-api", KindResolved, "RESOLVED"))
+		d.told(1)
+		d.expects("posted FIRING", "replied RESOLVED")
 	})
 }
 
@@ -59,7 +81,7 @@ func TestNewRootWithoutAClearAnswer(t *testing.T) {
 			t.Errorf("delivered %+v, want one ambiguous", got)
 		}
 		d.told(1)
-		d.expects("posted FIRING", "replied Details", "replied STILL FIRING", "posted STILL FIRING", "posted STILL FIRING", "replied Details")
+		d.expects("posted FIRING", "replied STILL FIRING", "posted STILL FIRING", "posted STILL FIRING")
 		if roots := d.roots(); !strings.Contains(string(roots[2].Blocks), "may be a repeat") || strings.Contains(string(roots[1].Blocks), "may be a repeat") {
 			t.Errorf("the roots say %s and %s", roots[1].Blocks, roots[2].Blocks)
 		}
@@ -78,7 +100,7 @@ func TestThreadGone(t *testing.T) {
 		d.told(0)
 		d.adds(tale("stock-api", KindResolved, "RESOLVED"))
 		d.told(0)
-		want := []string{"posted FIRING", "replied Details", "posted STILL FIRING", "replied RESOLVED", "edited RESOLVED"}
+		want := []string{"posted FIRING", "posted STILL FIRING", "replied RESOLVED", "edited RESOLVED"}
 		if got := d.events(); !slices.Equal(got, want) {
 			t.Errorf("Slack accepted %q, want %q", got, want)
 		}
@@ -145,7 +167,7 @@ func TestRefusedBlocksArePlain(t *testing.T) {
 		d.adds(tale("stock-api", KindResolved, "RESOLVED"))
 		d.told(0)
 		root := d.roots()[0]
-		if len(d.fake.Messages()) != 3 || root.Blocks != nil || !strings.Contains(root.Text, "RESOLVED") || !strings.Contains(root.Text, "&lt;NoHttp") {
+		if len(d.fake.Messages()) != 2 || root.Blocks != nil || !strings.Contains(root.Text, "RESOLVED") || !strings.Contains(root.Text, "&lt;NoHttp") {
 			t.Errorf("%d messages, root %s %s; want plain text", len(d.fake.Messages()), root.Blocks, root.Text)
 		}
 	})
@@ -174,7 +196,7 @@ func TestPicturesAreBestEffort(t *testing.T) {
 					t.Errorf("delivered %+v, want it told, and one problem", got)
 				}
 				d.told(0)
-				d.expects("posted FIRING", "replied Details")
+				d.expects("posted FIRING")
 			})
 		})
 	}

@@ -37,36 +37,11 @@ func TestPartsAreNotSentTwice(t *testing.T) {
 					t.Errorf("delivered %+v, want one untold, ambiguous %d", got, tt.ambiguous)
 				}
 				d.told(0)
-				want := slices.Concat([]string{"posted FIRING", "replied Details"}, tt.accepted, []string{"edited RESOLVED"})
+				want := slices.Concat([]string{"posted FIRING"}, tt.accepted, []string{"edited RESOLVED"})
 				d.expects(want...)
 			})
 		})
 	}
-}
-
-// TestDetailsFollowLater: the root stands, and is not posted again.
-func TestDetailsFollowLater(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		d.adds(tale("stock-api", KindFiring, "FIRING"))
-		calls := 0
-		d.fake.Script(func(c slackfake.Call) slackfake.Fault {
-			calls++
-			if calls == 2 {
-				return slackfake.Status(http.StatusServiceUnavailable).Accepted()
-			}
-			return slackfake.Fault{}
-		})
-		if got := d.run(); got.Untold != 1 || got.Ambiguous != 1 {
-			t.Fatalf("delivered %+v, want one ambiguous", got)
-		}
-		d.told(0)
-		d.expects("posted FIRING", "replied Details", "replied Details")
-		all := d.fake.Messages()
-		if last := all[len(all)-1]; !strings.Contains(string(last.Blocks), "may be a repeat") {
-			t.Errorf("the second one says %s, want that it may be a repeat", last.Blocks)
-		}
-	})
 }
 
 // TestAmbiguousAnswers: what may have been delivered is repeated, once a run,
@@ -87,7 +62,7 @@ func TestAmbiguousAnswers(t *testing.T) {
 					}
 				}
 				d.told(0)
-				d.expects("posted FIRING", "posted FIRING", "posted FIRING", "replied Details")
+				d.expects("posted FIRING", "posted FIRING", "posted FIRING")
 				for i, m := range d.roots() {
 					if says := strings.Contains(string(m.Blocks), "may be a repeat"); says != (i > 0) {
 						t.Errorf("message %d says that it may be a repeat: %v", i, says)
@@ -105,15 +80,13 @@ func TestKilledWhileSending(t *testing.T) {
 		d := newDesk(t)
 		d.adds(tale("stock-api", KindFiring, "FIRING"))
 		saved := MarkSending(d.m)
-		d.fake.Fail("chat.postMessage", 1, slackfake.Fault{})
-		d.fake.Fail("chat.postMessage", 1, slackfake.Hang())
-		d.run()
+		d.told(0)
 		d.m = saved
 		for i := range d.m.Outbox {
 			d.m.Outbox[i].interrupted()
 		}
 		d.told(0)
-		d.expects("posted FIRING", "posted FIRING", "replied Details")
+		d.expects("posted FIRING", "posted FIRING")
 		if roots := d.roots(); !strings.Contains(string(roots[1].Blocks), "may be a repeat") {
 			t.Errorf("the repeat says %s", roots[1].Blocks)
 		}

@@ -7,15 +7,34 @@ import (
 	"time"
 )
 
-// PartDetails is what a thread's root leaves out: the first reply.
-const PartDetails Part = "details"
+// maxState is what a root says of where the incident stands: more than the
+// summary of its end.
+const maxState = 2 * maxSummary
 
-// head is what the root of a thread says of a notice: its title, where the
-// incident stands, and the sections that a person reads first.
-func head(n Notice, so Receipt) Notice {
+// asRoot is what a new root says of a notice: an opening is shown as it is.
+// Where another one comes to be the first message of its thread, it says what
+// holds now, too.
+func asRoot(n Notice, why string, so Receipt) Notice {
+	if n.Thread != "" && n.Kind != KindFiring && n.Kind != KindFlapping {
+		so.Thread = Thread{Why: why}
+		return current(n, so)
+	}
+	n.Sections = slices.Concat(whyHere(why), n.Sections)
+	return n
+}
+
+// current is what a root says once a later notice was told: what holds now,
+// and the evidence that it shows; where that is not known, the notice's own.
+func current(n Notice, so Receipt) Notice {
 	n.Title = rootTitle(n, so)
-	state := section("State", FormText, maxFact, []string{standing(n, so)})
-	n.Sections = slices.Concat(state, n.Sections[:headLength(n.Sections)])
+	state := standing(n, so)
+	if shown := so.Thread.Shown; shown != nil {
+		n.Sections, n.Links, n.Trail = shown.Sections, shown.Links, shown.Trail
+		if n.Decided.After(shown.Decided) {
+			state = append(state, fmt.Sprintf("Below is what was told at %s. The thread has what followed.", clock(shown.Decided)))
+		}
+	}
+	n.Sections = slices.Concat(whyHere(so.Thread.Why), section("State", FormText, maxState, state), n.Sections)
 	return n
 }
 
@@ -34,25 +53,8 @@ func rootTitle(n Notice, so Receipt) string {
 	return shorten(fmt.Sprintf("FIRING %d of %d: %s", len(so.Open), all, strings.Join(so.Open, ", ")), maxTitle, "…")
 }
 
-// tail is what head leaves out, as a notice.
-func tail(n Notice) Notice {
-	n.Title, n.Summary = "Details", n.Title
-	n.Sections, n.Links, n.Trail = n.Sections[headLength(n.Sections):], nil, nil
-	return n
-}
-
-// headLength counts the sections before the first table or list.
-func headLength(all []Section) int {
-	at := slices.IndexFunc(all, func(s Section) bool { return s.Form != FormText && s.Form != FormFacts })
-	if at < 0 {
-		return len(all)
-	}
-	return at
-}
-
-// standing says where the thread's incidents stand.
-func standing(n Notice, so Receipt) string {
-	const thread = "The thread has the details, and what followed."
+// standing says where the thread's incidents stand, and of an end why.
+func standing(n Notice, so Receipt) []string {
 	since, ended := n.Decided, time.Time{}
 	for _, a := range n.About {
 		if !a.Since.IsZero() && a.Since.Before(since) {
@@ -63,13 +65,39 @@ func standing(n Notice, so Receipt) string {
 		}
 	}
 	if n.Kind != KindResolved {
-		return fmt.Sprintf("Open since %s; as of %s. %s", clock(since), clock(n.Decided), thread)
+		return []string{fmt.Sprintf("Open since %s; as of %s.", clock(since), clock(n.Decided))}
 	}
 	if ended.IsZero() {
 		ended = n.Decided
 	}
+	state, end := "Over since "+clock(ended)+".", n.Summary
 	if len(so.Open) > 0 {
-		return fmt.Sprintf("%d over since %s, %d still open. %s", len(so.Over), clock(ended), len(so.Open), thread)
+		state = fmt.Sprintf("%d over, the last since %s; %d still open.", len(so.Over), clock(ended), len(so.Open))
 	}
-	return fmt.Sprintf("Over since %s. %s", clock(ended), thread)
+	if len(so.Open)+len(so.Over) > 1 && n.Target != "" {
+		end = n.Target + ": " + end
+	}
+	return []string{state, end}
+}
+
+// whyHere says why a root is not where it should be.
+func whyHere(why string) []Section {
+	return section("Why this is here", FormText, maxFact, []string{why})
+}
+
+// misplaced says why a root is in a channel: empty where it belongs there. have
+// is what was known of the thread before.
+func misplaced(n Notice, channel, have string, refused *SendError) string {
+	if refused == nil || channel == n.Channel {
+		return have
+	}
+	why := "Slack refused the channel"
+	if n.Channel != "" {
+		why += " " + n.Channel
+	}
+	why += " (" + refused.Code + ")"
+	if refused.advice != "" {
+		why += ": " + refused.advice
+	}
+	return why + "."
 }

@@ -31,6 +31,7 @@ func workspace() *slackfake.Fake {
 			{ID: alertsID, Name: "alerts", Member: true}, {ID: stockID, Name: "stock", Member: true},
 			{ID: closedID, Name: "closed"}, {ID: archiveID, Name: "archive", Archived: true, Member: true},
 		},
+		BlockBytes: 13_200,
 	})
 }
 
@@ -144,11 +145,11 @@ func TestThreadLife(t *testing.T) {
 		firing.Channel = "#stock"
 		d.adds(firing)
 		d.told(0)
-		life := pictured("posted FIRING stock-api", "replied Details")
+		life := pictured("posted FIRING stock-api")
 		d.expects(life...)
 		root := d.roots()[0]
-		if want := (Thread{Channel: stockID, Root: root.TS}); d.m.Threads["slack stock-api/connection#1"] != want || root.Channel != stockID {
-			t.Fatalf("threads %+v, want %+v", d.m.Threads, want)
+		if at := d.m.Threads["slack stock-api/connection#1"]; at.Channel != stockID || at.Root != root.TS || root.Channel != stockID {
+			t.Fatalf("threads %+v, want the root %s in %s", d.m.Threads, root.TS, stockID)
 		}
 		for _, file := range d.fake.Files() {
 			if file.Thread != root.TS || file.Channel != stockID || file.Alt == "" || !strings.HasPrefix(string(file.Content), "\x89PNG") {
@@ -187,7 +188,7 @@ func TestSeveralInOneThread(t *testing.T) {
 		}
 		d.adds(group)
 		d.told(0)
-		life := []string{"posted FIRING 3 targets", "replied Details"}
+		life := []string{"posted FIRING 3 targets"}
 		for i, title := range []string{"FIRING 2 of 3: price-api, media-api", "FIRING 1 of 3: media-api", "RESOLVED all 3: stock-api, price-api, media-api"} {
 			d.m.Incidents[i].State = StateResolved
 			end := tale(names[i], KindResolved, "RESOLVED "+names[i])

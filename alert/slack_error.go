@@ -22,6 +22,7 @@ type SendError struct {
 	Place      bool          // it was refused for where it was to go: what goes elsewhere may pass
 	RetryAfter time.Duration // what a 429 asked for; 0: nothing
 	gone       bool          // the message that it is about, a thread's root, was deleted
+	fixed      bool          // that message cannot be edited, and will never be
 	advice     string        // what to do; empty: nothing is known
 	cause      error         // what failed when no answer came; nil: nothing of ours
 }

@@ -25,15 +25,6 @@ const (
 	PartLatency Part = "latency" // the picture of latency
 )
 
-// Thread is where an incident's messages stand at a destination.
-type Thread struct {
-	Channel string `json:"channel"` // the channel's id, not its name
-	Root    string `json:"root"`    // the first message's id there
-}
-
-// threadKey names a thread of a destination in the memory.
-func threadKey(destination, thread string) string { return destination + " " + thread }
-
 // MarkSending says that all that waits is about to be sent. Save the memory
 // then: should perch be killed before the answers, the next run knows that
 // they may have been delivered.

@@ -1,0 +1,111 @@
+package alert
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Thread is where an incident's messages stand at a destination, and what must
+// be known to bring the first of them up to date.
+type Thread struct {
+	Channel string `json:"channel"` // the channel's id, not its name
+	Root    string `json:"root"`    // the first message's id there
+	// Fixed says that the root cannot be edited: that was said, and is not tried again.
+	Fixed bool `json:"fixed,omitempty"`
+	// Why says why the thread is not in the channel where it should be; empty: it is.
+	Why string `json:"why,omitempty"`
+	// Shown is the evidence in the root; nil: not known, or needed no more. It is
+	// replaced, never changed.
+	Shown *Shown `json:"shown,omitempty"`
+}
+
+// Shown is the evidence that a root shows: that of the opening, or of the last
+// notice that knew more.
+type Shown struct {
+	Decided  time.Time `json:"decided"` // when that notice was
+	Sections []Section `json:"sections,omitempty"`
+	Links    []Link    `json:"links,omitempty"`
+	Trail    []Fact    `json:"trail,omitempty"`
+}
+
+// mostShown is how many roots keep their evidence when they are brought up to
+// date. It is as large as a notice, and the memory must not outgrow the state.
+const mostShown = 50
+
+// threadKey names a thread of a destination in the memory.
+func threadKey(destination, thread string) string { return destination + " " + thread }
+
+// threadOf is the thread that a key names.
+func threadOf(key string) string {
+	_, thread, _ := strings.Cut(key, " ")
+	return thread
+}
+
+// shownAfter is the evidence in a thread's root once a notice was told: the
+// notice's own, unless it only tells how the incident goes on.
+func shownAfter(n Notice, at Thread) *Shown {
+	switch n.Kind {
+	case KindFiring, KindFlapping, KindSharper:
+		return &Shown{Decided: n.Decided, Sections: n.Sections, Links: n.Links, Trail: n.Trail}
+	default:
+		return at.Shown
+	}
+}
+
+// keepThread remembers where an incident's messages stand.
+func (m Memory) keepThread(key string, at Thread) Memory {
+	if at == (Thread{}) || m.Threads[key] == at {
+		return m
+	}
+	threads := maps.Clone(m.Threads)
+	if threads == nil {
+		threads = map[string]Thread{}
+	}
+	threads[key] = at
+	m.Threads = threads
+	return m
+}
+
+// forgetThreads drops the places of conversations that are never taken up
+// again: no incident and no waiting notice belongs to them.
+func (m *Memory) forgetThreads() {
+	known, goesOn := map[string]bool{}, map[string]bool{}
+	for _, i := range m.Incidents {
+		known[i.thread()] = true
+		goesOn[i.thread()] = goesOn[i.thread()] || i.State == StateFiring
+	}
+	for _, n := range slices.Concat(m.Outbox, m.Muted) {
+		known[n.Thread], goesOn[n.Thread] = true, true
+	}
+	maps.DeleteFunc(m.Threads, func(key string, _ Thread) bool { return !known[threadOf(key)] })
+	m.forgetShown(mostShown, goesOn)
+}
+
+// forgetShown keeps the evidence of those threads' roots, of the newest so
+// many. It reports whether it dropped any.
+func (m *Memory) forgetShown(most int, of map[string]bool) bool {
+	var keys []string
+	for key, at := range m.Threads {
+		if at.Shown != nil {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b string) int { // a root's id begins with its time
+		return cmp.Or(cmp.Compare(m.Threads[b].Root, m.Threads[a].Root), cmp.Compare(a, b))
+	})
+	dropped := false
+	for _, key := range keys {
+		if of[threadOf(key)] && most > 0 {
+			most--
+			continue
+		}
+		at := m.Threads[key]
+		at.Shown = nil
+		m.Threads[key] = at
+		dropped = true
+	}
+	return dropped
+}
