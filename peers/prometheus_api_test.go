@@ -60,7 +60,16 @@ func startPrometheus(t *testing.T, gateway string, args ...string) prometheus {
 	run(t, nil, "prometheus", exec.Command("prometheus", append(args, "--config.file="+config,
 		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address)...))
 	awaitReady(t, "http://"+address+"/-/ready")
-	return prometheus(address)
+	p := prometheus(address)
+	await(t, "Prometheus to scrape the gateway", func() error { // it looks for targets some seconds after its start
+		for _, up := range p.query(t, "up") {
+			if up.value == 1 {
+				return nil
+			}
+		}
+		return errors.New("no scrape yet")
+	})
+	return p
 }
 
 // sample is a series' last value: a number or a native histogram.

@@ -29,7 +29,7 @@ state: {file: %q}
 `
 
 // TestPerchRunPushesToARealPushgateway: two runs, as a CronJob's, leave their
-// series in the group of the contract.
+// series in the group of the contract, and the second goes on from the first.
 func TestPerchRunPushesToARealPushgateway(t *testing.T) {
 	t.Parallel()
 	peer := Start(t, "nginx", idleTimeout, false)
@@ -44,10 +44,10 @@ func TestPerchRunPushesToARealPushgateway(t *testing.T) {
 	body := get(t, "http://"+gateway+"/metrics")
 	for _, series := range []string{
 		`perch_probe_success{instance="",job="perch",perch="shop",probe="hold",target="stock-api",vantage="peers"} 1`,
-		`perch_holds_total{hold_seconds="0.5",instance="",job="perch",perch="shop",probe="hold",result="survived",target="stock-api",vantage="peers"} 1`,
-		`perch_holds_total{hold_seconds="3",instance="",job="perch",perch="shop",probe="hold",result="closed",target="stock-api",vantage="peers"} 1`,
-		`perch_attempts_total{connection="reused",instance="",job="perch",perch="shop",probe="hold",reason="idle_fin",target="stock-api",vantage="peers"} 1`,
-		`perch_runs_total{instance="",job="perch",perch="shop",vantage="peers",verdict="pass"} 1`,
+		`perch_holds_total{hold_seconds="0.5",instance="",job="perch",perch="shop",probe="hold",result="survived",target="stock-api",vantage="peers"} 2`,
+		`perch_holds_total{hold_seconds="3",instance="",job="perch",perch="shop",probe="hold",result="closed",target="stock-api",vantage="peers"} 2`,
+		`perch_attempts_total{connection="reused",instance="",job="perch",perch="shop",probe="hold",reason="idle_fin",target="stock-api",vantage="peers"} 2`,
+		`perch_runs_total{instance="",job="perch",perch="shop",vantage="peers",verdict="pass"} 2`,
 	} {
 		if !strings.Contains(body, series+"\n") {
 			t.Errorf("the gateway does not hold %s", series)
