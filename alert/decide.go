@@ -160,7 +160,15 @@ func (m *Memory) step(about key, run probes.Run, o Options) []turn {
 		return nil
 	case stays:
 	}
-	return now.tell(run, o)
+	return now.tell(run, o, m.waits(now.name()))
+}
+
+// waits reports whether people have yet to be told something of an incident
+// that is more than a reminder.
+func (m Memory) waits(incident string) bool {
+	return slices.ContainsFunc(m.Outbox, func(n Notice) bool {
+		return n.Kind != KindReminder && slices.ContainsFunc(n.About, func(a About) bool { return a.Name == incident })
+	})
 }
 
 // open makes the incident fire, and keeps what was seen for its end, and where

@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,8 +85,33 @@ func TestAReminderReplacesOneThatWaits(t *testing.T) {
 	for n, run := range sequence("RRRRR") {
 		o := spaced(4*time.Hour, func(o *Options) { o.RemindEvery = 4 * time.Hour })(n)
 		m, notices = Decide(m, run, o)
+		if n == 1 {
+			m = m.told(notices[0].ID, "slack")
+		}
 	}
-	if len(notices) != 2 || notices[0].Kind != KindFiring || notices[1].Kind != KindReminder || notices[1].Waited != 0 {
-		t.Errorf("told %+v, want the opening and the last reminder", notices)
+	if len(notices) != 1 || notices[0].Kind != KindReminder || notices[0].Waited != 0 {
+		t.Errorf("told %+v, want the last reminder", notices)
+	}
+}
+
+// TestNoReminderOfWhatWaits: an opening that could not be told yet says that it
+// is open; the next reminder is due as long after it as after one that was told.
+func TestNoReminderOfWhatWaits(t *testing.T) {
+	var m Memory
+	var notices []Notice
+	for n, run := range sequence("RRRRR") {
+		o := spaced(4*time.Hour, func(o *Options) { o.RemindEvery = 4 * time.Hour })(n)
+		m, notices = Decide(m, run, o)
+		var got []Kind
+		for _, notice := range notices {
+			got = append(got, notice.Kind)
+		}
+		want := map[int][]Kind{1: {KindFiring}, 2: {KindFiring}, 3: {KindFiring}, 4: {KindReminder}}[n]
+		if !slices.Equal(got, want) {
+			t.Errorf("run %d tells %v, want %v", n, got, want)
+		}
+		if n == 3 {
+			m = m.told(notices[0].ID, "slack")
+		}
 	}
 }

@@ -31,7 +31,9 @@ func (i *Incident) end(o Options, removed bool) []turn {
 
 // tell returns the incident's turn while it is open, if it has one. What is
 // told is noted; what is muted is not, so that it is told after the silence.
-func (i *Incident) tell(run probes.Run, o Options) []turn {
+// waits says that something of it is still to be delivered: that it is open
+// goes without saying then.
+func (i *Incident) tell(run probes.Run, o Options, waits bool) []turn {
 	lead := leading(contributed(i.Probes, run), i.Family)
 	if i.State != StateFiring || i.Good > 0 || lead == nil {
 		return nil
@@ -44,6 +46,10 @@ func (i *Incident) tell(run probes.Run, o Options) []turn {
 		if kind == KindFiring || kind == KindFlapping {
 			i.hush(*silence, o.Now)
 		}
+		return nil
+	}
+	if kind == KindReminder && waits {
+		i.Heard = o.Now
 		return nil
 	}
 	i.heard(kind, lead.Diagnosis, o)
