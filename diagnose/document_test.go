@@ -97,9 +97,10 @@ The age is that of the close where one was seen, else of the reuse, against ` + 
 least 100 ms, at most 1 s. An early close is, in this order:
 
 - **a**: another rung on the same remote address idled longer by ` + "`tol`" + ` and worked;
-- **b**: two or more connections were closed within 1 s of each other, at idle ages that differ by more than ` + "`tol`" + `;
+- **b**: two or more connections were closed within 1 s of each other, at idle ages that differ by more than ` + "`tol`" + `; not where the last run
+  had the same of this hold at about the same age (within 10 s, at most half of ` + "`keep_alive`" + `), as a server does that looks at a tick: that is **c**;
 - **c**: two or more rungs ended at the same idle age at different moments (half of how far apart the plan warms rungs, at most 1 s), or it was early in the last run as well;
-- **d**: the probe's only rung;
+- **d**: the probe's only rung, and no run before is known;
 - **e**: a first sighting; the next run decides.
 
 `

@@ -1,22 +1,25 @@
 package diagnose
 
 import (
+	"slices"
 	"time"
 
 	"perch.example/probes"
 )
 
 // earlyCase says what an early close of rung i looks like beside the others.
-// The plan warms rungs apart so that the first two cases can be told.
+// The plan warms rungs apart so that the first two cases can be told. A lone
+// rung cannot tell a reload from idleness by itself: once earlier runs are
+// known, they decide.
 func (l *ladder) earlyCase(i int) Early {
 	switch {
 	case l.outlived(i):
 		return EarlyOutlived
-	case l.massClosed(i):
+	case l.massClosed(i) && !l.ticking(i):
 		return EarlyMass
-	case l.repeated(i) || l.earlyLastRun(i):
+	case l.repeated(i) || l.earlyLastRun(i) || l.ticking(i):
 		return EarlyRepeated
-	case len(l.rungs) == 1:
+	case len(l.rungs) == 1 && !l.in.Last.Seen:
 		return EarlyOnly
 	}
 	return EarlyFirst
@@ -41,19 +44,39 @@ func (l *ladder) outlived(i int) bool {
 // at other idle ages: a reload, a deploy, a drain.
 func (l *ladder) massClosed(i int) bool {
 	this := l.rungs[i].obs.Close
-	if this == nil {
+	return this != nil && slices.ContainsFunc(l.sameInstant(i), func(c *probes.Close) bool {
+		return (c.Age - this.Age).Abs() > l.tol(this.Age)
+	})
+}
+
+// sameInstant returns the closes of other rungs at the moment of rung i's.
+func (l *ladder) sameInstant(i int) []*probes.Close {
+	this := l.rungs[i].obs.Close
+	var all []*probes.Close
+	for j, other := range l.rungs {
+		if c := other.obs.Close; j != i && this != nil && c != nil && c.At.Sub(this.At).Abs() <= oneMoment {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// longestTick is how far apart a server may look for idle connections: what it
+// closes then is older than its timeout by up to as much.
+const longestTick = 10 * time.Second
+
+// ticking reports whether this rung was closed with others in the last run as
+// well, at about the same age: then it is a server that closes what is idle at
+// its ticks, where rungs that were warmed apart end together. A reload may come
+// in two runs, but at ages as they happen to be.
+func (l *ladder) ticking(i int) bool {
+	this := l.rungs[i]
+	tick := min(longestTick, l.in.Spec.KeepAlive/2)
+	last, closed := l.in.Last.MassCloses[this.obs.Hold]
+	if !closed || (last-this.age()).Abs() > tick {
 		return false
 	}
-	for j, other := range l.rungs {
-		c := other.obs.Close
-		if j == i || c == nil {
-			continue
-		}
-		if c.At.Sub(this.At).Abs() <= oneMoment && (c.Age-this.Age).Abs() > l.tol(this.Age) {
-			return true
-		}
-	}
-	return false
+	return !slices.ContainsFunc(l.sameInstant(i), func(c *probes.Close) bool { return (c.Age - this.age()).Abs() > tick })
 }
 
 // repeated reports whether another rung ended at the same idle age at another
@@ -108,21 +131,22 @@ func (l *ladder) earlyLastRun(i int) bool {
 }
 
 // EarlyCloses returns what the next run's Last should hold: each hold whose
-// connection ended early, with the idle age of its end. A mass close is left
-// out: it says nothing about idleness.
-func EarlyCloses(in Input) map[time.Duration]time.Duration {
+// connection ended early, with the idle age of its end; and apart from them
+// those of a mass close, which alone say nothing about idleness.
+func EarlyCloses(in Input) (early, mass map[time.Duration]time.Duration) {
 	l := newLadder(in)
-	early := map[time.Duration]time.Duration{}
+	early, mass = map[time.Duration]time.Duration{}, map[time.Duration]time.Duration{}
 	for i, r := range l.rungs {
 		if r.obs.Kind != probes.KindIdle || !r.ended() || l.ageOf(r) != AgeEarly {
 			continue
 		}
-		if l.earlyCase(i) == EarlyMass {
-			continue
+		closes := early
+		if l.massClosed(i) {
+			closes = mass
 		}
-		if age, ok := early[r.obs.Hold]; !ok || r.age() < age {
-			early[r.obs.Hold] = r.age()
+		if age, ok := closes[r.obs.Hold]; !ok || r.age() < age {
+			closes[r.obs.Hold] = r.age()
 		}
 	}
-	return early
+	return early, mass
 }

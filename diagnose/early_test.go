@@ -45,6 +45,7 @@ func TestEarly(t *testing.T) {
 		{"c: early in the last run too", []*build{rungAt(5*s, 10*s, probes.ReasonOK)}, map[time.Duration]time.Duration{30 * s: 12 * s}, "fail", "early_close"},
 		{"c: another hold, the same age in the last run", []*build{rungAt(5*s, 10*s, probes.ReasonOK)}, map[time.Duration]time.Duration{45 * s: 20 * s}, "fail", "early_close"},
 		{"d: the only rung", nil, nil, "fail", "early_close"},
+		{"b: early, but not in a crowd, in the last run", []*build{together(0, 15*s)}, map[time.Duration]time.Duration{30 * s: 20 * s}, "degraded", "mass_close"},
 		{"e: a first sighting", []*build{rungAt(5*s, 10*s, probes.ReasonOK)}, nil, "degraded", "early_close"},
 		{"e: another hold early in the last run", []*build{rungAt(5*s, 10*s, probes.ReasonOK)}, map[time.Duration]time.Duration{45 * s: 40 * s}, "degraded", "early_close"},
 	}
@@ -136,29 +137,95 @@ func TestInstantNeedsBothAges(t *testing.T) {
 	}
 }
 
+// TestTicks is about the rung of 30 s that was closed at 20 s at one moment with
+// others, in this run and in the last: a server that closes at its ticks what is
+// idle does that, at about the same ages; a reload does not.
+func TestTicks(t *testing.T) {
+	const s = time.Second
+	early := rungAt(0, 30*s, probes.ReasonIdleFIN).closed(20*s, probes.HowFIN)
+	crowd := func(ages ...time.Duration) []*build {
+		all := []*build{early}
+		for i, age := range ages {
+			b := rungAt(0, 45*s+time.Duration(i)*s, probes.ReasonIdleFIN).closed(age, probes.HowFIN)
+			b.o.Close.At = early.o.Close.At
+			all = append(all, b)
+		}
+		return all
+	}
+	last := func(age time.Duration) map[time.Duration]time.Duration {
+		return map[time.Duration]time.Duration{30 * s: age}
+	}
+	for _, tt := range []struct {
+		name  string
+		rungs []*build
+		last  map[time.Duration]time.Duration
+		want  probes.Diagnosis
+		verd  probes.Verdict
+	}{
+		{"the first time", crowd(15 * s), nil, "mass_close", "degraded"},
+		{"again, at the same age", crowd(15 * s), last(20 * s), "early_close", "fail"},
+		{"again, within a tick", crowd(15 * s), last(29 * s), "early_close", "fail"},
+		{"again, at another age", crowd(15 * s), last(31 * s), "mass_close", "degraded"},
+		{"again, but no tick closes ages so far apart", crowd(15*s, 9*s), last(20 * s), "mass_close", "degraded"},
+		{"only another hold", crowd(15 * s), map[time.Duration]time.Duration{45 * s: 15 * s}, "mass_close", "degraded"},
+		{"alone this time", []*build{early, rungAt(5*s, 10*s, probes.ReasonOK)}, last(22 * s), "early_close", "fail"},
+		{"alone this time, at another age", []*build{early, rungAt(5*s, 10*s, probes.ReasonOK)}, last(5 * s), "early_close", "degraded"},
+	} {
+		in := idleInput(time.Minute, tt.rungs...)
+		in.Last = Last{Seen: true, MassCloses: tt.last}
+		for _, o := range Judge(in) {
+			if o.Hold == 30*s && (o.Diagnosis != tt.want || o.Verdict != tt.verd) {
+				t.Errorf("%s: %s %s, want %s %s", tt.name, o.Verdict, o.Diagnosis, tt.verd, tt.want)
+			}
+		}
+	}
+}
+
+// TestALoneRung cannot tell a reload from idleness: in the first run it counts,
+// later only what comes twice.
+func TestALoneRung(t *testing.T) {
+	const s = time.Second
+	in := idleInput(time.Minute, rungAt(0, 30*s, probes.ReasonIdleFIN).closed(20*s, probes.HowFIN))
+	for _, tt := range []struct {
+		name string
+		last Last
+		want probes.Verdict
+	}{
+		{"the first run", Last{}, "fail"},
+		{"it was well in the last", Last{Seen: true}, "degraded"},
+		{"early in the last, too", Last{Seen: true, EarlyCloses: map[time.Duration]time.Duration{30 * s: 7 * s}}, "fail"},
+	} {
+		in.Last = tt.last
+		if o := judgeOne(t, in, 0); o.Verdict != tt.want || o.Diagnosis != probes.DiagnosisEarlyClose {
+			t.Errorf("%s: %s %s, want %s", tt.name, o.Verdict, o.Diagnosis, tt.want)
+		}
+	}
+}
+
 func TestEarlyCloses(t *testing.T) {
 	const s = time.Second
 	mass := rungAt(0, 45*s, probes.ReasonIdleFIN).closed(15*s, probes.HowFIN)
 	massToo := rungAt(0, 50*s, probes.ReasonIdleFIN).closed(25*s, probes.HowFIN)
 	massToo.o.Close.At = mass.o.Close.At
 	tests := []struct {
-		name  string
-		rungs []*build
-		want  map[time.Duration]time.Duration
+		name       string
+		rungs      []*build
+		want, mass map[time.Duration]time.Duration
 	}{
-		{"worked", []*build{rungAt(0, 30*s, "ok")}, nil},
-		{"early", []*build{rungAt(0, 30*s, "idle_fin").closed(20*s, "fin")}, map[time.Duration]time.Duration{30 * s: 20 * s}},
-		{"early, not seen", []*build{rungAt(0, 30*s, "eof")}, map[time.Duration]time.Duration{30 * s: 30 * s}},
-		{"in time", []*build{rungAt(0, 61*s, "idle_fin").closed(60*s, "fin")}, nil},
-		{"control failed", []*build{rungAt(0, 30*s, "idle_fin").closed(20*s, "fin").control("refused")}, nil},
-		{"mass close", []*build{mass, massToo}, nil},
+		{"worked", []*build{rungAt(0, 30*s, "ok")}, nil, nil},
+		{"early", []*build{rungAt(0, 30*s, "idle_fin").closed(20*s, "fin")}, map[time.Duration]time.Duration{30 * s: 20 * s}, nil},
+		{"early, not seen", []*build{rungAt(0, 30*s, "eof")}, map[time.Duration]time.Duration{30 * s: 30 * s}, nil},
+		{"in time", []*build{rungAt(0, 61*s, "idle_fin").closed(60*s, "fin")}, nil, nil},
+		{"control failed", []*build{rungAt(0, 30*s, "idle_fin").closed(20*s, "fin").control("refused")}, nil, nil},
+		{"mass close", []*build{mass, massToo}, nil, map[time.Duration]time.Duration{45 * s: 15 * s, 50 * s: 25 * s}},
 		{"twice one hold", []*build{
 			rungAt(0, 30*s, "idle_fin").closed(20*s, "fin"), rungAt(5*s, 30*s, "idle_fin").closed(19*s, "fin"),
-		}, map[time.Duration]time.Duration{30 * s: 19 * s}},
+		}, map[time.Duration]time.Duration{30 * s: 19 * s}, nil},
 	}
 	for _, tt := range tests {
-		if got := EarlyCloses(idleInput(time.Minute, tt.rungs...)); !maps.Equal(got, tt.want) {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		got, mass := EarlyCloses(idleInput(time.Minute, tt.rungs...))
+		if !maps.Equal(got, tt.want) || !maps.Equal(mass, tt.mass) {
+			t.Errorf("%s: %v and %v, want %v and %v", tt.name, got, mass, tt.want, tt.mass)
 		}
 	}
 }
@@ -206,7 +273,7 @@ func TestEarlyAtThePlansDistance(t *testing.T) {
 				in := idleInput(keepAlive, rungs...)
 				in.Spec.Client = &probes.Client{Kind: "okhttp"}
 				first := Judge(in)
-				in.Last.EarlyCloses = EarlyCloses(in)
+				in.Last.EarlyCloses, in.Last.MassCloses = EarlyCloses(in)
 				for i, again := range Judge(in) {
 					if first[i].Verdict != probes.VerdictFail || again.Verdict != probes.VerdictFail {
 						t.Errorf("keep_alive %s, jitter %s, %s held for %s: %s, then %s; want fail both times",
@@ -230,7 +297,7 @@ func TestOneMomentIsNotTwo(t *testing.T) {
 	if o := judgeOne(t, in, 0); o.Verdict != probes.VerdictDegraded {
 		t.Errorf("first run: %s, want degraded", o.Verdict)
 	}
-	in.Last.EarlyCloses = EarlyCloses(in)
+	in.Last.EarlyCloses, in.Last.MassCloses = EarlyCloses(in)
 	if o := judgeOne(t, in, 0); o.Verdict != probes.VerdictFail {
 		t.Errorf("second run: %s, want fail", o.Verdict)
 	}

@@ -55,7 +55,7 @@ const (
 	EarlyOutlived Early = "a" // another rung on the same address idled longer and worked
 	EarlyMass     Early = "b" // several closed at one moment, at different ages
 	EarlyRepeated Early = "c" // several closed at one age, or it was early in the last run too
-	EarlyOnly     Early = "d" // the probe's only rung
+	EarlyOnly     Early = "d" // the probe's only rung, and no run before is known
 	EarlyFirst    Early = "e" // a first sighting
 )
 

@@ -20,9 +20,13 @@ type Input struct {
 
 // Last is what the last run saw. The zero value is a first run.
 type Last struct {
+	// Seen says that there was one: this probe ran whole before.
+	Seen bool
 	// EarlyCloses are the holds whose connection ended early, with the idle age
 	// of its end.
 	EarlyCloses map[time.Duration]time.Duration
+	// MassCloses are those that ended early at one moment with others, likewise.
+	MassCloses map[time.Duration]time.Duration
 }
 
 // Answered says when another target last answered in this run.

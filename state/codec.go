@@ -66,6 +66,7 @@ func largest(d Document) string {
 	weigh("due times", d.Due)
 	weigh("daily counts", d.Daily)
 	weigh("early closes", d.EarlyCloses)
+	weigh("mass closes", d.MassCloses)
 	weigh("what was sent last", d.Sent)
 	weigh("targets left alone", d.LeaveAlone)
 	weigh("brackets of idle timeouts", d.Brackets)

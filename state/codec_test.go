@@ -19,7 +19,7 @@ func sample() Document {
 	now := at("2026-03-01T10:00:00.123456789Z")
 	d.MarkRun("stock-api/calendar", now)
 	d.AddRequests("stock-api", now, 42)
-	d.SetEarlyCloses("stock-api/calendar-idle", map[time.Duration]time.Duration{59 * time.Second: 1001 * time.Millisecond})
+	d.SetEarlyCloses("stock-api/calendar-idle", map[time.Duration]time.Duration{59 * time.Second: 1001 * time.Millisecond}, nil)
 	d.SetSection("alert", json.RawMessage(`{"incidents":[]}`))
 	return d
 }

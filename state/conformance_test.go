@@ -21,6 +21,8 @@ func full() Document {
 		Survived: 59 * time.Second, Died: 61 * time.Second, Measured: 60001 * time.Millisecond, Advertised: time.Minute, How: "fin", At: now,
 	})
 	d.SetVerdict("stock-api/calendar", "fail", now)
+	closes := d.EarlyCloses["stock-api/calendar-idle"]
+	d.SetEarlyCloses("stock-api/calendar-idle", closes, map[time.Duration]time.Duration{61 * time.Second: 31 * time.Second})
 	d.SetSection("silences", json.RawMessage(`{"a1":{"match":"stock-api/*"}}`))
 	return d
 }

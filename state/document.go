@@ -25,6 +25,8 @@ type Document struct {
 	// EarlyCloses holds, per "target/probe", for each rung (by its hold) that
 	// was closed too early in the last run, the idle age of that close.
 	EarlyCloses map[string]map[time.Duration]time.Duration `json:"early_closes,omitempty"`
+	// MassCloses holds likewise those that were closed at one moment with others.
+	MassCloses map[string]map[time.Duration]time.Duration `json:"mass_closes,omitempty"`
 	// Sent holds, per target, what left to it last: it counts in the next run's
 	// first windows of the budget.
 	Sent map[string]Sent `json:"sent,omitempty"`
@@ -97,16 +99,22 @@ func (d Document) RequestsToday(target string, now time.Time) int {
 }
 
 // SetEarlyCloses replaces what is known of a probe's early closes by those of
-// the run that just ended; none forgets the probe's.
-func (d *Document) SetEarlyCloses(id string, closes map[time.Duration]time.Duration) {
+// the run that just ended: of single connections, and of several at once. None
+// forgets the probe's.
+func (d *Document) SetEarlyCloses(id string, early, mass map[time.Duration]time.Duration) {
+	setCloses(&d.EarlyCloses, id, early)
+	setCloses(&d.MassCloses, id, mass)
+}
+
+func setCloses(all *map[string]map[time.Duration]time.Duration, id string, closes map[time.Duration]time.Duration) {
 	if len(closes) == 0 {
-		delete(d.EarlyCloses, id)
+		delete(*all, id)
 		return
 	}
-	if d.EarlyCloses == nil {
-		d.EarlyCloses = map[string]map[time.Duration]time.Duration{}
+	if *all == nil {
+		*all = map[string]map[time.Duration]time.Duration{}
 	}
-	d.EarlyCloses[id] = maps.Clone(closes)
+	(*all)[id] = maps.Clone(closes)
 }
 
 // SetSection keeps the bytes of a section, which must be JSON, under its
@@ -124,7 +132,8 @@ func (d *Document) SetSection(name string, content json.RawMessage) {
 
 // clone returns a copy that shares nothing that the setters change.
 func (d Document) clone() Document {
-	d.Due, d.Daily, d.EarlyCloses = maps.Clone(d.Due), maps.Clone(d.Daily), maps.Clone(d.EarlyCloses)
+	d.Due, d.Daily = maps.Clone(d.Due), maps.Clone(d.Daily)
+	d.EarlyCloses, d.MassCloses = maps.Clone(d.EarlyCloses), maps.Clone(d.MassCloses)
 	d.Sent, d.LeaveAlone = maps.Clone(d.Sent), maps.Clone(d.LeaveAlone)
 	d.Brackets, d.Verdicts = maps.Clone(d.Brackets), maps.Clone(d.Verdicts)
 	d.Sections = maps.Clone(d.Sections)
@@ -141,7 +150,9 @@ func (d *Document) Prune(known []string, now time.Time) {
 		keep[id] = true
 	}
 	maps.DeleteFunc(d.Due, func(id string, _ time.Time) bool { return !keep[id] })
-	maps.DeleteFunc(d.EarlyCloses, func(id string, _ map[time.Duration]time.Duration) bool { return !keep[id] })
+	for _, closes := range []map[string]map[time.Duration]time.Duration{d.EarlyCloses, d.MassCloses} {
+		maps.DeleteFunc(closes, func(id string, _ map[time.Duration]time.Duration) bool { return !keep[id] })
+	}
 
 	d.pruneVerdicts(keep)
 	d.pruneBudget(now)

@@ -94,7 +94,7 @@ func TestPrune(t *testing.T) {
 	var d Document
 	for _, id := range []string{"shop/calendar", "shop/gone", "shopping/calendar"} {
 		d.MarkRun(id, now)
-		d.SetEarlyCloses(id, map[time.Duration]time.Duration{time.Second: time.Millisecond})
+		d.SetEarlyCloses(id, map[time.Duration]time.Duration{time.Second: time.Millisecond}, nil)
 	}
 	d.AddRequests("yesterday", now.AddDate(0, 0, -1), 1)
 	d.AddRequests("today", now, 1)
@@ -119,13 +119,13 @@ func TestSettersOwnWhatTheyKeep(t *testing.T) {
 	closes := map[time.Duration]time.Duration{time.Minute: time.Second}
 	section := json.RawMessage(`{"a":1}`)
 	var d Document
-	d.SetEarlyCloses("a/b", closes)
+	d.SetEarlyCloses("a/b", closes, nil)
 	d.SetSection("alert", section)
 	closes[time.Minute], section[2] = 0, 'z'
 	if d.EarlyCloses["a/b"][time.Minute] != time.Second || string(d.Sections["alert"]) != `{"a":1}` {
 		t.Error("the document changed with its caller's values")
 	}
-	d.SetEarlyCloses("a/b", nil)
+	d.SetEarlyCloses("a/b", nil, nil)
 	d.SetSection("alert", nil)
 	if len(d.EarlyCloses) != 0 || len(d.Sections) != 0 {
 		t.Error("setting nothing did not remove")

@@ -23,6 +23,7 @@ func merge(base, mine, theirs Document, o Options) (Document, error) {
 		Due:         mergeMaps(base.Due, mine.Due, theirs.Due, later),
 		Daily:       mergeMaps(base.Daily, mine.Daily, theirs.Daily, addDaily),
 		EarlyCloses: mergeMaps(base.EarlyCloses, mine.EarlyCloses, theirs.EarlyCloses, keepMine),
+		MassCloses:  mergeMaps(base.MassCloses, mine.MassCloses, theirs.MassCloses, keepMine),
 		Sent:        mergeMaps(base.Sent, mine.Sent, theirs.Sent, addSent),
 		LeaveAlone:  mergeMaps(base.LeaveAlone, mine.LeaveAlone, theirs.LeaveAlone, later),
 		Brackets:    mergeMaps(base.Brackets, mine.Brackets, theirs.Brackets, newerBracket),

@@ -82,8 +82,8 @@ func TestMergeTheRest(t *testing.T) {
 	theirs.SetBracket("a/b", Bracket{Died: 2, At: now.Add(time.Minute)})
 	mine.SetVerdict("a/b", "fail", now.Add(time.Minute))
 	theirs.SetVerdict("a/b", "pass", now)
-	mine.SetEarlyCloses("a/b", map[time.Duration]time.Duration{1: 1})
-	theirs.SetEarlyCloses("a/b", map[time.Duration]time.Duration{2: 2})
+	mine.SetEarlyCloses("a/b", map[time.Duration]time.Duration{1: 1}, nil)
+	theirs.SetEarlyCloses("a/b", map[time.Duration]time.Duration{2: 2}, nil)
 	got, err := merge(base, mine, theirs, Options{})
 	must(t, err)
 	want := Document{
@@ -211,7 +211,7 @@ func scribble(random *rand.Rand, d Document) Document {
 		case 5:
 			d.SetVerdict(name(), name(), when())
 		case 6:
-			d.SetEarlyCloses(name(), map[time.Duration]time.Duration{1: time.Duration(random.IntN(3))})
+			d.SetEarlyCloses(name(), map[time.Duration]time.Duration{1: time.Duration(random.IntN(3))}, nil)
 		case 7:
 			d.SetSection(name(), json.RawMessage([]string{`1`, `{"a":1}`, `{"b":[1, 2]}`, ``}[random.IntN(4)]))
 		case 8:

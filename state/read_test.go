@@ -25,7 +25,7 @@ func TestReadOnlyLooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var d Document
-	d.SetEarlyCloses("api/idle", map[time.Duration]time.Duration{time.Minute: time.Second})
+	d.SetEarlyCloses("api/idle", map[time.Duration]time.Duration{time.Minute: time.Second}, nil)
 	if err := store.Save(context.Background(), d); err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 				continue
 			}
 			in := diagnose.Input{
-				Spec: s, Observations: observed, Last: diagnose.Last{EarlyCloses: p.doc.EarlyCloses[s.ID()]},
+				Spec: s, Observations: observed, Last: p.lastSeen(s.ID()),
 				OtherAnswered: others(answered, t.Name), Budget: budgetOf(run.Budget, t.Name), Now: run.Finished,
 			}
 			outcomes := diagnose.Judge(in)
@@ -40,10 +40,17 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 			}
 			if whole(observed) {
 				p.note(s.ID(), run, outcomes)
-				p.doc.SetEarlyCloses(s.ID(), diagnose.EarlyCloses(in))
+				early, mass := diagnose.EarlyCloses(in)
+				p.doc.SetEarlyCloses(s.ID(), early, mass)
 			}
 		}
 	}
+}
+
+// lastSeen is what an earlier run saw of a probe.
+func (p *pass) lastSeen(id string) diagnose.Last {
+	_, seen := p.doc.Due[id]
+	return diagnose.Last{Seen: seen, EarlyCloses: p.doc.EarlyCloses[id], MassCloses: p.doc.MassCloses[id]}
 }
 
 // whole reports whether each step of a probe ran to its end. One that did not
