@@ -13,8 +13,11 @@ import (
 // fence that would end a block of fixed text.
 func clean(text string) string {
 	var b strings.Builder
+	b.Grow(len(text))
 	for _, r := range text {
 		switch {
+		case r > ' ' && r < unicode.MaxASCII: // most texts have no other
+			b.WriteByte(byte(r))
 		case unicode.IsSpace(r) || unicode.IsControl(r):
 			b.WriteByte(' ')
 		case r == utf8.RuneError || unicode.Is(unicode.Cf, r): // bidi overrides, zero width

@@ -286,7 +286,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	var m Memory
 	o := options(0)
 	o.FireAfter, o.ResolveAfter = 1, 1
-	for n := range 600 {
+	for n := range 300 {
 		target := fmt.Sprint("shop", n/2)
 		run := runOf(single(target, "p", probes.VerdictFail, probes.DiagnosisSlow, probes.FamilyLatency))
 		if n%2 == 1 {
@@ -298,17 +298,17 @@ func TestMemoryIsBounded(t *testing.T) {
 	if got := len(m.Incidents); got > mostResolved+1 {
 		t.Errorf("%d incidents are remembered, want %d at most", got, mostResolved+1)
 	}
-	if len(m.Outbox) != 600 {
-		t.Fatalf("%d notices wait, want all 600", len(m.Outbox))
+	if len(m.Outbox) != 300 {
+		t.Fatalf("%d notices wait, want all 300", len(m.Outbox))
 	}
 	content, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(content) > 1<<20 {
-		t.Errorf("600 waiting notices take %d bytes, want at most 1 MiB", len(content))
+		t.Errorf("300 waiting notices take %d bytes, want at most 1 MiB", len(content))
 	}
-	if !strings.Contains(Text(m.Outbox[0]), "too many notices waited") || strings.Contains(Text(m.Outbox[599]), "too many notices") {
+	if !strings.Contains(Text(m.Outbox[0]), "too many notices waited") || strings.Contains(Text(m.Outbox[299]), "too many notices") {
 		t.Error("the oldest notice is not slim, or the newest is")
 	}
 	m, _ = Decide(m, runOf(), Options{Now: o.Now.Add(40 * 24 * time.Hour)})

@@ -192,10 +192,17 @@ func (c *canvas) packed() image.Image {
 	const colours = 256
 	numbers := map[color.RGBA]uint8{}
 	out := image.NewPaletted(c.img.Bounds(), nil)
+	var last color.RGBA // most have their neighbour's colour
+	var number uint8
 	for at := 0; at < len(c.img.Pix); at += 4 {
 		found := color.RGBA{c.img.Pix[at], c.img.Pix[at+1], c.img.Pix[at+2], 0xff}
-		number, known := numbers[found]
-		if !known {
+		if found == last {
+			out.Pix[at/4] = number
+			continue
+		}
+		last = found
+		var known bool
+		if number, known = numbers[found]; !known {
 			colour := c.near(found)
 			number = uint8(max(0, slices.Index(out.Palette, color.Color(colour))))
 			if !slices.Contains(out.Palette, color.Color(colour)) {

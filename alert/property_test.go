@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -251,8 +252,11 @@ func (l *lived) next() probes.Run {
 		}
 		return l.last
 	}
-	if l.random.IntN(3) == 0 {
+	switch l.random.IntN(12) {
+	case 0, 1, 2:
 		l.last = l.outcomes()
+	case 3:
+		l.last = l.sharper()
 	}
 	if l.random.IntN(20) == 0 {
 		l.flips = 10
@@ -260,16 +264,31 @@ func (l *lived) next() probes.Run {
 	return l.last
 }
 
+// diagnoses are what a failure of these runs may be.
+func diagnoses() []probes.Diagnosis {
+	return []probes.Diagnosis{probes.DiagnosisSlow, probes.DiagnosisEarlyClose, probes.DiagnosisStalled}
+}
+
+// sharper is the last run with other diagnoses of the same failures.
+func (l *lived) sharper() probes.Run {
+	all := slices.Clone(l.last.Outcomes)
+	for n := range all {
+		if all[n].Diagnosis != "" {
+			all[n].Diagnosis = diagnoses()[l.random.IntN(3)]
+		}
+	}
+	return runOf(all...)
+}
+
 // outcomes are a run's: one target's, or the same trouble at all of them.
 func (l *lived) outcomes() probes.Run {
 	verdicts, families := probes.Verdicts(), probes.Families()
-	diagnoses := []probes.Diagnosis{probes.DiagnosisSlow, probes.DiagnosisEarlyClose, probes.DiagnosisStalled}
 	one := func(target int) probes.Outcome {
 		v, f := verdicts[l.random.IntN(len(verdicts))], families[l.random.IntN(3)]
 		if l.random.IntN(2) == 0 {
 			v = probes.VerdictPass
 		}
-		o := single(fmt.Sprint("target", target), fmt.Sprint("probe", l.random.IntN(2)), v, diagnoses[l.random.IntN(3)], f)
+		o := single(fmt.Sprint("target", target), fmt.Sprint("probe", l.random.IntN(2)), v, diagnoses()[l.random.IntN(3)], f)
 		if v == probes.VerdictFail && l.random.IntN(5) == 0 {
 			o.Accepted = march()
 		}
