@@ -74,7 +74,13 @@ func TestAnotherDestination(t *testing.T) {
 	}}
 	o := options(0)
 	o.Destinations = []string{"hook", "bell"}
+	if got := m.Unaddressed(o.Destinations); len(got) != 1 || got["slack"] != 2 {
+		t.Errorf("unaddressed %v, want 2 of slack", got)
+	}
 	m, _ = Decide(m, runOf(), o)
+	if got := m.Unaddressed(o.Destinations); len(got) != 0 {
+		t.Errorf("unaddressed still %v", got)
+	}
 	want := [][]Way{{{Destination: "hook", PossibleRepeat: true}, {Destination: "bell", PossibleRepeat: true}}, {{Destination: "hook"}}, {{Destination: "hook"}}}
 	for i, n := range m.Outbox {
 		if !slices.EqualFunc(n.Ways, want[i], func(a, b Way) bool {

@@ -86,6 +86,21 @@ func ways(destinations []string) []Way {
 	return all
 }
 
+// Unaddressed counts the notices that wait for each destination that the
+// config no longer has. The next decision takes these ways from the outbox: say
+// so before.
+func (m Memory) Unaddressed(destinations []string) map[string]int {
+	count := map[string]int{}
+	for _, n := range m.Outbox {
+		for _, w := range n.Ways {
+			if !slices.Contains(destinations, w.Destination) {
+				count[w.Destination]++
+			}
+		}
+	}
+	return count
+}
+
 // readdress takes the ways to destinations that the config no longer has from
 // the outbox. A notice that has no other goes to those that it has now: it was
 // told nowhere.

@@ -21,6 +21,11 @@ func (p *pass) decide(run *probes.Run) {
 		p.show(alert.Preview(*run, o))
 		return
 	}
+	if o.Mode == alert.ModeNotify {
+		for name, waiting := range p.memory.Unaddressed(o.Destinations) {
+			p.log.Warn("notices wait for a destination that the config no longer has: those with no other go to the ones that it names now", "destination", name, "notices", waiting)
+		}
+	}
 	var notices []alert.Notice
 	p.memory, notices = alert.Decide(p.memory, *run, o)
 	if o.Mode != alert.ModeNotify {
