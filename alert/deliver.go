@@ -37,6 +37,9 @@ type Receipt struct {
 	Problems []error
 }
 
+// incidents counts those that the thread tells.
+func (r *Receipt) incidents() int { return len(r.Open) + len(r.Over) }
+
 func (r *Receipt) did(p Part) bool { return slices.Contains(r.Done, p) }
 
 func (r *Receipt) done(parts ...Part) {

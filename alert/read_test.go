@@ -98,7 +98,7 @@ func FuzzMemory(f *testing.F) {
 		`{"count":2,"incidents":[{"number":1,"target":"a","family":"connection","state":"firing","probes":["a/calendar-idle"],"since":"2026-03-02T11:00:00Z","last":"2026-03-02T11:55:00Z","fired":"2026-03-02T11:05:00Z","runs":[true,true],"announced":true}],"outbox":[{"id":"a/connection#1 firing","kind":"firing","target":"a","decided":"2026-03-02T11:05:00Z","sending":true}]}`,
 		`{"incidents":[{"number":1,"target":"b","family":"connection","state":"resolved","fired":"2026-03-02T11:30:00Z","ended":"2026-03-02T11:40:00Z"},{"number":2,"target":"b","family":"connection","state":"firing","probes":["b/x"],"runs":null,"flapping":["2026-03-02T12:00:00Z"],"thread":"early_close#1","heard":"2026-03-01T12:00:00Z","known":["slow"],"silenced":{"reason":"r"}},{"state":"odd"}]}`,
 		`{"outbox":[{},{"kind":"backlog"},{"kind":"backlog","backlog":{"entries":[{"name":"a"}],"more":-1},"ways":[{"destination":"slack","done":["message"]},{}]}],"muted":[{"about":[{"probes":["b/x"]}]}]}`,
-		`{"threads":{"":{},"a b c":{}},"digest":{"day":"0","items":[{"until":"2026-03-04T00:00:00Z"},{"runs":3}],"more":2}}`,
+		`{"threads":{"":{"shown":{}},"a b c":{},"slack a/connection#1":{"root":"1","fixed":true,"shown":{"sections":[{"lines":["a"]}]}}},"digest":{"day":"0","items":[{"until":"2026-03-04T00:00:00Z"},{"runs":3}],"more":2}}`,
 	} {
 		f.Add([]byte(seed), uint8(n))
 	}

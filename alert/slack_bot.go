@@ -91,7 +91,7 @@ func (s *SlackBot) message(ctx context.Context, n Notice, so *Receipt) *SendErro
 		}
 	}
 	for _, channel := range s.places(n, so.Thread, refused != nil) {
-		at := Thread{Channel: channel, Why: misplaced(n, channel, so.Thread.Why, refused), Shown: shownAfter(n, so.Thread)}
+		at := Thread{Channel: channel, Why: misplaced(n, channel, so.Thread.Why, refused), Shown: shownAfter(n, *so)}
 		failure := s.root(ctx, asRoot(n, at.Why, *so), at, so)
 		if failure == nil {
 			if refused != nil {
@@ -138,7 +138,7 @@ func (s *SlackBot) reply(ctx context.Context, n Notice, so *Receipt) *SendError 
 	so.done(PartMessage)
 	if said.Message.Thread != so.Thread.Root {
 		// Slack posts a reply to what was deleted as a message of its own.
-		so.Thread = Thread{Channel: said.Channel, Root: said.TS, Why: so.Thread.Why, Shown: shownAfter(n, so.Thread)}
+		so.Thread = Thread{Channel: said.Channel, Root: said.TS, Why: so.Thread.Why, Shown: shownAfter(n, *so)}
 		so.done(PartRoot)
 	}
 	return nil
@@ -175,7 +175,7 @@ func (s *SlackBot) update(ctx context.Context, n Notice, so *Receipt) *SendError
 		so.done(PartRoot)
 		return nil
 	}
-	so.Thread.Shown = shownAfter(n, so.Thread)
+	so.Thread.Shown = shownAfter(n, *so)
 	root := current(n, *so)
 	edited := root // an edit is no repeat, and is never late
 	edited.PossibleRepeat, edited.Waited = false, 0

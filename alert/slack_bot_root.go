@@ -41,7 +41,7 @@ func current(n Notice, so Receipt) Notice {
 // rootTitle says what holds of the thread: of its one incident what the notice
 // does, of several how many are open, since the end of some is not the end of all.
 func rootTitle(n Notice, so Receipt) string {
-	all := len(so.Open) + len(so.Over)
+	all := so.incidents()
 	switch {
 	case all <= len(n.About) && n.Kind == KindSharper:
 		return "FIRING " + strings.TrimPrefix(n.Title, "CHANGED ")
@@ -74,7 +74,7 @@ func standing(n Notice, so Receipt) []string {
 	if len(so.Open) > 0 {
 		state = fmt.Sprintf("%d over, the last since %s; %d still open.", len(so.Over), clock(ended), len(so.Open))
 	}
-	if len(so.Open)+len(so.Over) > 1 && n.Target != "" {
+	if so.incidents() > 1 && n.Target != "" {
 		end = n.Target + ": " + end
 	}
 	return []string{state, end}
@@ -88,8 +88,11 @@ func whyHere(why string) []Section {
 // misplaced says why a root is in a channel: empty where it belongs there. have
 // is what was known of the thread before.
 func misplaced(n Notice, channel, have string, refused *SendError) string {
-	if refused == nil || channel == n.Channel {
+	switch {
+	case refused == nil:
 		return have
+	case channel == n.Channel:
+		return ""
 	}
 	why := "Slack refused the channel"
 	if n.Channel != "" {

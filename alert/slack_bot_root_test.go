@@ -125,6 +125,23 @@ func TestWhyHereStays(t *testing.T) {
 	})
 }
 
+// TestWhyHereEnds where the thread moves to the channel where it belongs.
+func TestWhyHereEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		for _, n := range []Notice{found(KindFiring, "FIRING", "a reset"), found(KindReminder, "STILL FIRING", "as before"), found(KindResolved, "RESOLVED", "the proof")} {
+			n.Channel = "#closed"
+			d.adds(n)
+			d.told(map[Kind]int{KindFiring: 1, KindReminder: 1}[n.Kind])
+			d.fake.Change(func(c *slackfake.Config) { c.Channels[0].Archived, c.Channels[2].Member = true, true })
+		}
+		roots := d.roots()
+		if len(roots) != 2 || roots[1].Channel != closedID || strings.Contains(string(roots[1].Blocks), "Why this is here") || !strings.Contains(string(roots[1].Blocks), "a reset") {
+			t.Errorf("roots %+v, want the second in its own channel, with the evidence", roots)
+		}
+	})
+}
+
 // TestANewRootHasTheEvidence of the one that was deleted.
 func TestANewRootHasTheEvidence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -188,7 +188,14 @@ func TestSeveralInOneThread(t *testing.T) {
 		}
 		d.adds(group)
 		d.told(0)
-		life := []string{"posted FIRING 3 targets"}
+		more := tale(names[0], KindSharper, "CHANGED "+names[0])
+		more.Thread, more.Sections = group.Thread, section("More of one", FormText, maxFact, []string{"it is known"})
+		d.adds(more)
+		d.told(0)
+		if root := string(d.roots()[0].Blocks); strings.Contains(root, "More of one") || !strings.Contains(root, "750 ms") {
+			t.Errorf("more of one target took the place of what was told of all: %s", root)
+		}
+		life := []string{"posted FIRING 3 targets", "replied CHANGED stock-api", "edited FIRING 3 of 3: stock-api, price-api, media-api"}
 		for i, title := range []string{"FIRING 2 of 3: price-api, media-api", "FIRING 1 of 3: media-api", "RESOLVED all 3: stock-api, price-api, media-api"} {
 			d.m.Incidents[i].State = StateResolved
 			end := tale(names[i], KindResolved, "RESOLVED "+names[i])

@@ -45,14 +45,17 @@ func threadOf(key string) string {
 }
 
 // shownAfter is the evidence in a thread's root once a notice was told: the
-// notice's own, unless it only tells how the incident goes on.
-func shownAfter(n Notice, at Thread) *Shown {
-	switch n.Kind {
-	case KindFiring, KindFlapping, KindSharper:
+// notice's own, unless it only tells how the incident goes on, or more of one
+// of several that the root tells.
+func shownAfter(n Notice, so Receipt) *Shown {
+	have := so.Thread.Shown
+	switch {
+	case n.Kind == KindSharper && have != nil && so.incidents() > len(n.About):
+		return have
+	case n.Kind == KindFiring || n.Kind == KindFlapping || n.Kind == KindSharper:
 		return &Shown{Decided: n.Decided, Sections: n.Sections, Links: n.Links, Trail: n.Trail}
-	default:
-		return at.Shown
 	}
+	return have
 }
 
 // keepThread remembers where an incident's messages stand.
