@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -106,11 +107,18 @@ func answered(err error) bool {
 	return errors.As(err, &answer)
 }
 
+// mistrusted reports whether the API server showed a certificate that cannot be
+// verified.
+func mistrusted(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	return errors.As(err, &certificate)
+}
+
 // passing reports whether the same call may succeed a little later.
 func passing(err error) bool {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {
-		return true
+		return !mistrusted(err)
 	}
 	code := answer.Status().Code
 	return code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError

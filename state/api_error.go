@@ -30,6 +30,8 @@ func (c ConfigMapConfig) explain(doing, resource string, err error) error {
 		return fmt.Errorf("%s may not be read and written; perch needs a Role with get and update on both: %s, bound to its service account (docs/state.md): %w", what, c.role(), err)
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("%s cannot be reached: the API server does not take perch's credentials; log in again, or see that the Pod's token is mounted: %w", what, err)
+	case mistrusted(err):
+		return fmt.Errorf("%s cannot be reached: the API server's certificate cannot be verified; see the kubeconfig's certificate-authority, or the Pod's ca.crt, and whether something on the way ends TLS: %w", what, err)
 	case !answered(err):
 		return fmt.Errorf("%s cannot be reached: does a NetworkPolicy let perch reach the API server? %w", what, err)
 	}

@@ -122,7 +122,11 @@ func byKubeconfig(c ConfigMapConfig, files []string) (ConfigMapConfig, error) {
 		return c, fmt.Errorf("opening state %q: reading the kubeconfig: %w", "configmap "+c.Name, err)
 	}
 	config := clientcmd.NewNonInteractiveClientConfig(*loaded, "", &clientcmd.ConfigOverrides{}, rules)
-	if c.Rest, err = config.ClientConfig(); err != nil {
+	c.Rest, err = config.ClientConfig()
+	if clientcmd.IsEmptyConfig(err) { // its own words advise a variable that nothing here reads
+		return c, fmt.Errorf("opening state %q: the kubeconfig (%s) does not exist, or names no cluster to use: let KUBECONFIG name one that does, or run perch in a Pod", "configmap "+c.Name, strings.Join(files, ", "))
+	}
+	if err != nil {
 		return c, fmt.Errorf("opening state %q: the kubeconfig (%s) names no cluster to use: %w", "configmap "+c.Name, strings.Join(files, ", "), err)
 	}
 	if c.Namespace, _, err = config.Namespace(); err != nil {

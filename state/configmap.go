@@ -167,8 +167,10 @@ func ReadConfigMap(ctx context.Context, c ConfigMapConfig) (Document, error) {
 	}
 	defer a.close()
 	o := object{api: a}
-	if err := o.read(ctx, "reading"); err != nil {
-		return Document{}, err
+	err = o.read(ctx, "reading")
+	var unusable *contentError
+	if errors.As(err, &unusable) {
+		return Document{}, fmt.Errorf("reading state %q: %w", c.path(), err)
 	}
-	return o.document, nil
+	return o.document, err
 }

@@ -91,7 +91,10 @@ func (l *lease) update(ctx context.Context, change func(*coordination.Lease)) er
 		return err
 	}
 	stands, lookErr := l.api.getLease(ctx)
-	if lookErr != nil {
+	switch {
+	case lookErr != nil && !passing(lookErr): // a deleted Lease is a conflict to an update, and stays one
+		return lookErr
+	case lookErr != nil:
 		return err
 	}
 	l.object = stands

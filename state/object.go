@@ -156,8 +156,8 @@ func (o *object) with(d Document, id string) (*core.ConfigMap, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if len(packed) > refusePacked {
-		return nil, "", &TooLargeError{Size: len(packed), Limit: refusePacked, Largest: largest(d)}
+	if room, beside := roomIn(o.current); len(packed) > room {
+		return nil, "", &TooLargeError{Size: len(packed), Limit: room, Largest: largest(d), Beside: beside}
 	}
 	want := o.current.DeepCopy()
 	if want.BinaryData == nil {

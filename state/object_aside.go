@@ -48,6 +48,26 @@ func asides(c *core.ConfigMap) []string {
 	return keys
 }
 
+// roomIn returns how long the packed document may be, and the keys that are not
+// perch's where it is those that leave so little. Copies kept aside give way.
+func roomIn(c *core.ConfigMap) (room int, beside string) {
+	var keys []string
+	room = maxValues
+	for key, value := range c.Data {
+		keys, room = append(keys, key), room-len(value)
+	}
+	for key, value := range c.BinaryData {
+		if key != stateKey && !strings.HasPrefix(key, stateKey+".") {
+			keys, room = append(keys, key), room-len(value)
+		}
+	}
+	if room >= refusePacked {
+		return refusePacked, ""
+	}
+	slices.Sort(keys)
+	return max(0, room), strings.Join(keys, ", ")
+}
+
 // makeRoom gives up what was kept aside, the oldest first, until the API server
 // takes the rest, and returns the keys.
 func makeRoom(c *core.ConfigMap) []string {

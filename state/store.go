@@ -74,8 +74,12 @@ func (e *LockedError) Error() string {
 type TooLargeError struct {
 	Size, Limit int    // bytes, as the store counts them: JSON in a file, packed in a ConfigMap
 	Largest     string // the part that takes the most room: `section "alert"`, "due times"
+	Beside      string // the keys of others that leave so little room in a ConfigMap; empty: none
 }
 
 func (e *TooLargeError) Error() string {
+	if e.Beside != "" {
+		return fmt.Sprintf("%d bytes are more than the %d that others leave here; move what is not perch's (%s) to a ConfigMap of its own", e.Size, e.Limit, e.Beside)
+	}
 	return fmt.Sprintf("%d bytes are more than the %d allowed; the largest part is %s", e.Size, e.Limit, e.Largest)
 }
