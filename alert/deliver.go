@@ -111,7 +111,7 @@ func deliver(ctx context.Context, m Memory, to Destination, now time.Time) (Memo
 			d.Untold++
 			continue
 		}
-		n.PossibleRepeat, n.Waited = way.PossibleRepeat, max(0, now.Sub(n.Decided))
+		n.PossibleRepeat, n.Waited = way.PossibleRepeat, lateness(n, now)
 		so, err := to.Sender.Send(ctx, n, m.receipt(n, way))
 		if n.Thread != "" {
 			m = m.keepThread(threadKey(to.Name, n.Thread), so.Thread)
@@ -130,10 +130,21 @@ func deliver(ctx context.Context, m Memory, to Destination, now time.Time) (Memo
 		if failure.Ambiguous {
 			d.Ambiguous++
 		}
-		d.Errors = append(d.Errors, fmt.Errorf("telling %q: %w", n.ID, err))
+		d.Errors = append(d.Errors, fmt.Errorf("telling %q: %w; %s", n.ID, err, failure.next()))
 		waits.after(n, way, failure)
 	}
 	return m, d
+}
+
+// onTime is how long a run may take to tell what it decided.
+const onTime = time.Minute
+
+// lateness is how long a notice had to wait for a later run; 0: it did not.
+func lateness(n Notice, now time.Time) time.Duration {
+	if waited := now.Sub(n.Decided); waited >= onTime {
+		return waited
+	}
+	return 0
 }
 
 // judged is what is known of a failure. Of an error of another kind nothing is
@@ -144,6 +155,14 @@ func judged(err error) *SendError {
 		return failure
 	}
 	return &SendError{Ambiguous: true, cause: err}
+}
+
+// next says what becomes of a notice that was not delivered.
+func (e *SendError) next() string {
+	if e.Ambiguous {
+		return "the next run repeats it, saying so"
+	}
+	return "the next run sends it again"
 }
 
 // heldUp is what waits for the next run, after failures in this one.

@@ -173,3 +173,36 @@ func TestDeliverElsewhere(t *testing.T) {
 		t.Error("the memory that was passed in is another one now")
 	}
 }
+
+// TestLateness: a run takes a moment to tell what it decided, and that is no
+// delay to speak of.
+func TestLateness(t *testing.T) {
+	for took, want := range map[time.Duration]time.Duration{-time.Hour: 0, 5 * time.Millisecond: 0, 59 * time.Second: 0, time.Minute: time.Minute, time.Hour: time.Hour} {
+		var got time.Duration
+		Deliver(t.Context(), Memory{Outbox: []Notice{waiting(Notice{ID: "1", Decided: noon()})}}, []Destination{{Name: "slack", Sender: senderFunc(func(n Notice) error {
+			got = n.Waited
+			return nil
+		})}}, noon().Add(took))
+		if got != want {
+			t.Errorf("sent %s after the decision: waited %s, want %s", took, got, want)
+		}
+	}
+}
+
+// TestWhatComesNext: an error says what becomes of the notice; by itself, where
+// nothing is kept, it promises nothing.
+func TestWhatComesNext(t *testing.T) {
+	for _, tt := range []struct {
+		failure   *SendError
+		says, end string
+	}{
+		{&SendError{Status: 500, Ambiguous: true}, "sending to Slack: status 500; it may have been delivered", "; the next run repeats it, saying so"},
+		{&SendError{Status: 429, RetryAfter: time.Minute}, "sending to Slack: status 429; Slack asks to wait 60 s", "; the next run sends it again"},
+		{&SendError{To: "the webhook", Ambiguous: true, cause: context.DeadlineExceeded}, "sending to the webhook: no answer in time (10 s at most); it may have been delivered", "; the next run repeats it, saying so"},
+	} {
+		_, all := Deliver(t.Context(), Memory{Outbox: []Notice{waiting(Notice{ID: "1"})}}, []Destination{{Name: "slack", Sender: senderFunc(func(Notice) error { return tt.failure })}}, noon())
+		if want := `telling "1": ` + tt.says + tt.end; tt.failure.Error() != tt.says || all[0].Errors[0].Error() != want {
+			t.Errorf("%q and %q, want %q and %q", tt.failure, all[0].Errors[0], tt.says, want)
+		}
+	}
+}

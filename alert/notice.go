@@ -173,7 +173,7 @@ func (n Notice) remarks() []string {
 	if n.PossibleRepeat {
 		out = append(out, "This may be a repeat: when it was sent before, no clear answer came.")
 	}
-	if n.Waited >= time.Minute {
+	if n.Waited >= onTime {
 		what := "this"
 		if n.Kind == KindBacklog {
 			what = "the oldest of this"

@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -35,13 +36,13 @@ func (e *SendError) Error() string {
 	}
 	b.WriteString(e.what())
 	if e.RetryAfter > 0 {
-		fmt.Fprintf(&b, "; %s asks to wait %s, so the next run sends it", orWords(e.To, "Slack"), span(e.RetryAfter))
+		fmt.Fprintf(&b, "; %s asks to wait %s", orWords(e.To, "Slack"), span(e.RetryAfter))
 	}
 	if e.advice != "" {
 		b.WriteString("; " + e.advice)
 	}
 	if e.Ambiguous {
-		b.WriteString("; it may have been delivered, and will be repeated")
+		b.WriteString("; it may have been delivered")
 	}
 	return b.String()
 }
@@ -51,6 +52,8 @@ func (e *SendError) what() string {
 	switch {
 	case e.Code != "":
 		return e.Code
+	case errors.Is(e.cause, context.DeadlineExceeded):
+		return "no answer in time (" + span(postTimeout) + " at most)"
 	case e.cause != nil:
 		return e.cause.Error()
 	case e.Status == 0:
