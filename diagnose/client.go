@@ -172,7 +172,11 @@ func (v *clientView) outcome() *probes.ClientOutcome {
 	if v == nil {
 		return nil
 	}
-	return &probes.ClientOutcome{Kind: v.decl.Kind, Experiences: v.text, Band: v.band, Settings: v.decl.Settings()}
+	o := &probes.ClientOutcome{Kind: v.decl.Kind, Experiences: v.text, Band: v.band, Settings: v.decl.Settings()}
+	if v.text != "" {
+		o.Result = v.result.Outcome()
+	}
+	return o
 }
 
 func (v *clientView) gaps() []probes.RetryGap {

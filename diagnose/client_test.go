@@ -73,3 +73,26 @@ func TestDeclaredClient(t *testing.T) {
 		})
 	}
 }
+
+// TestTheDeclaredClientsResult: what becomes of the request is said beside the
+// words, and of a request that met nothing, nothing.
+func TestTheDeclaredClientsResult(t *testing.T) {
+	const ms, s = time.Millisecond, time.Second
+	at := func(hold time.Duration, in func(Input) Input) *probes.ClientOutcome {
+		return judgeOne(t, in(idleInput(time.Minute, rungAt(0, hold, "idle_fin").closed(s, "fin"))), 0).Client
+	}
+	alive := judgeOne(t, withClient(one(rungAt(0, 500*ms, "ok"))), 0).Client
+	for name, tt := range map[string]struct {
+		got  *probes.ClientOutcome
+		want probes.ClientResult
+	}{
+		"it fails":          {at(1500*ms, withClient), probes.ClientFails},
+		"it looks first":    {at(2500*ms, withClient), probes.ClientNotices},
+		"it sends it again": {at(1500*ms, withAutomatic), probes.ClientRetries},
+		"nothing happened":  {alive, ""},
+	} {
+		if tt.got.Result != tt.want || (tt.want == "") != (tt.got.Experiences == "") {
+			t.Errorf("%s: %+v, want %q", name, *tt.got, tt.want)
+		}
+	}
+}

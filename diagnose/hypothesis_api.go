@@ -43,11 +43,11 @@ func (j *judgement) freshFailed() (probes.Ruling, string) {
 		return probes.RuledOpen, fmt.Sprintf("a proxy on the way %s, for its own connection: the API itself was not heard", answer(*a))
 	case j.again == nil:
 		return probes.RuledIn, "a fresh connection " + freshly(*a)
-	case j.again.Reason == a.Reason:
-		return probes.RuledIn, fmt.Sprintf("two fresh connections failed, after %s and %s: %s", human(a.Elapsed), human(j.again.Elapsed), Meaning(a.Reason))
+	case means(*j.again) == means(*a):
+		return probes.RuledIn, fmt.Sprintf("two fresh connections failed, after %s and %s: %s", human(a.Elapsed), human(j.again.Elapsed), means(*a))
 	}
 	return probes.RuledIn, fmt.Sprintf("two fresh connections failed, after %s and %s: %s, then %s",
-		human(a.Elapsed), human(j.again.Elapsed), Meaning(a.Reason), Meaning(j.again.Reason))
+		human(a.Elapsed), human(j.again.Elapsed), means(*a), means(*j.again))
 }
 
 // neverAsked reports whether the API's own host need not have been reached: its

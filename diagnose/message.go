@@ -71,7 +71,7 @@ func (j *judgement) freshMessage() string {
 	case answered(j.again):
 		return fmt.Sprintf("%s; another one %s%s", what, j.since(*j.again), answer(*j.again))
 	}
-	return what + "; a second one failed too: " + Meaning(j.again.Reason)
+	return what + "; a second one failed too: " + means(*j.again)
 }
 
 // rungMessage is about a connection that did not survive its idle time.

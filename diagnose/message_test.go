@@ -111,3 +111,27 @@ func TestClosedBy(t *testing.T) {
 		t.Errorf("no close: closed by %q", o.ClosedBy)
 	}
 }
+
+// TestAStatusIsSaid: one that a reason holds among others is named.
+func TestAStatusIsSaid(t *testing.T) {
+	down := answeredWith("unavailable", 503)
+	down.Observations[0].Attempts[0].Detail = "status 503"
+	twice := httpInput("unavailable", "unavailable")
+	twice.Observations[0].Attempts[0].Status, twice.Observations[0].Attempts[1].Status = 503, 502
+	for name, tt := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"once":          {down, "a fresh connection failed after 142 ms: the answer was 503"},
+		"and otherwise": {twice, "a fresh connection failed after 142 ms: the answer was 503; a second one failed too: the answer was 502"},
+		"refused":       {answeredWith("unauthorized", 401), "a fresh connection failed after 142 ms: the answer was 401"},
+		"no answer":     {httpInput("eof"), "a fresh connection failed after 142 ms: the request was acknowledged, then the connection was closed without an answer"},
+	} {
+		if got := judgeOne(t, tt.in, 0).Message; got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+	if h := judgeOne(t, twice, 0).Hypotheses[0].Evidence; h != "two fresh connections failed, after 142 ms and 142 ms: the answer was 503, then the answer was 502" {
+		t.Errorf("the evidence is %q", h)
+	}
+}

@@ -58,11 +58,25 @@ func answer(a probes.Attempt) string {
 
 // failure words what an attempt showed, with its detail.
 func failure(a probes.Attempt) string {
-	text := Meaning(a.Reason)
-	if a.Detail != "" {
+	text := means(a)
+	if a.Detail != "" && !byStatus(a) {
 		text += " (" + a.Detail + ")"
 	}
 	return text
+}
+
+// means is Meaning, of an attempt: where the status decided, with that status.
+func means(a probes.Attempt) string {
+	if byStatus(a) {
+		return fmt.Sprintf("the answer was %d", a.Status)
+	}
+	return Meaning(a.Reason)
+}
+
+// byStatus reports whether an answer was judged by one of several statuses,
+// which its reason does not tell apart.
+func byStatus(a probes.Attempt) bool {
+	return a.Status > 0 && (a.Reason == probes.ReasonUnavailable || a.Reason == probes.ReasonUnauthorized)
 }
 
 // Meaning says in a few words what a reason is. It continues the sentence "the

@@ -84,8 +84,11 @@ type ClientOutcome struct {
 	Band        *Band     // nil: no danger band
 	Settings    []Setting // as declared
 
-	// What follows is said of the common clients alone (Run.Clients).
-	Result     ClientResult // of a GET, which Experiences tells; empty: not known
+	// Result is what becomes of the request that Experiences tells; empty: not known.
+	Result ClientResult
+
+	// What follows is said of the common clients alone (Run.Clients), whose
+	// Experiences tell of a GET.
 	Post       string       // what it makes of a POST, where that differs; empty: the same
 	PostResult ClientResult // of a POST
 	Safe       string       // its own setting that ends the band, or keeps idle below KeepBelow, in its own syntax; empty: none is needed, or none can

@@ -1,5 +1,7 @@
 package probes
 
+import "slices"
+
 // Words says a diagnosis as the end of "stock-api: ..."; the same in every
 // sink. Empty for none.
 func (d Diagnosis) Words() string {
@@ -13,7 +15,7 @@ func (d Diagnosis) Words() string {
 	case DiagnosisCertificate:
 		return "the certificate is not valid, or not for long"
 	case DiagnosisServiceDown:
-		return "requests on fresh connections fail too"
+		return "requests on fresh connections fail"
 	case DiagnosisProxyStale:
 		return "a proxy on the path uses dead connections of its own"
 	case DiagnosisRateLimited:
@@ -43,12 +45,24 @@ func (d Diagnosis) Words() string {
 }
 
 // DiagnosisWords says the outcome's diagnosis as the end of "stock-api: ...". A
-// close as expected is not too early: the client's limit is too long.
+// close as expected is not too early: the client's limit is too long. Of a
+// service that is down beside a connection that was held, and of a certificate,
+// the outcome knows more than the diagnosis.
 func (o Outcome) DiagnosisWords() string {
-	if o.ByClient && o.Diagnosis == DiagnosisEarlyClose {
+	switch {
+	case o.ByClient && o.Diagnosis == DiagnosisEarlyClose:
 		return "the client keeps idle connections longer than the path does"
+	case o.Diagnosis == DiagnosisServiceDown && o.heldToo():
+		return o.Diagnosis.Words() + " too"
+	case o.Diagnosis == DiagnosisCertificate:
+		return o.certificateWords()
 	}
 	return o.Diagnosis.Words()
+}
+
+// heldToo reports whether a held connection had failed before the fresh one.
+func (o Outcome) heldToo() bool {
+	return slices.ContainsFunc(o.Attempts, func(a Attempt) bool { return a.Connection == ConnectionControl })
 }
 
 // Words says a hypothesis as people say it in the incident's call.

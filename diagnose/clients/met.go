@@ -33,8 +33,8 @@ func met(c probes.Client, path Path, host string) probes.ClientOutcome {
 		post = ""
 	}
 	named := strings.NewReplacer("<host>", host)
-	o.Experiences, o.Result = named.Replace(get), outcomeOf(gets)
-	o.Post, o.PostResult = named.Replace(post), outcomeOf(posts)
+	o.Experiences, o.Result = named.Replace(get), gets.Outcome()
+	o.Post, o.PostResult = named.Replace(post), posts.Outcome()
 	return o
 }
 
@@ -57,7 +57,8 @@ func races(decl probes.Client, path Path) (time.Duration, string) {
 	return below, Setting(client.Settings.MaxIdle, below)
 }
 
-func outcomeOf(r Result) probes.ClientResult {
+// Outcome is the result as an outcome says it.
+func (r Result) Outcome() probes.ClientResult {
 	switch r {
 	case Noticed:
 		return probes.ClientNotices

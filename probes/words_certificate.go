@@ -1,0 +1,67 @@
+package probes
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// certificateWords say what is wrong with the certificate: its time, from its
+// own dates, or what the verification says of it. What is not known is left to
+// the diagnosis.
+func (o Outcome) certificateWords() string {
+	a := o.certified()
+	if a == nil {
+		return o.Diagnosis.Words()
+	}
+	at := a.Started
+	if at.IsZero() { // no request left
+		at = o.Started
+	}
+	left := a.TLSExpiry.Sub(at)
+	detail := strings.ToLower(a.Detail)
+	says := func(any ...string) bool {
+		for _, text := range any {
+			if strings.Contains(detail, text) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case !a.TLSExpiry.IsZero() && left <= 0:
+		return "the certificate expired on " + a.TLSExpiry.UTC().Format(time.DateOnly)
+	case a.Reason != ReasonCertificate:
+		return "the certificate expires " + within(left)
+	case says("is valid for", "not valid for any names", "contain any ip sans", "legacy common name"):
+		return "the certificate is not valid for this name"
+	case says("unknown authority", "self-signed", "self signed"):
+		return "the certificate is signed by nobody that perch trusts"
+	case says("expired or is not yet valid"): // its own end is yet to come
+		return "the certificate, or one that it is signed with, is not valid at this time"
+	}
+	return "the certificate is not valid"
+}
+
+// certified is the attempt that shows the certificate's trouble; nil: none does.
+func (o Outcome) certified() *Attempt {
+	for i := range o.Attempts {
+		if a := &o.Attempts[i]; a.Reason == ReasonCertificate || a.OK() && !a.TLSExpiry.IsZero() && a.Reason == o.Reason {
+			return a
+		}
+	}
+	return nil
+}
+
+// within says a time that is left in whole days, or in hours where there are
+// less than two.
+func within(left time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case left >= 2*day:
+		return fmt.Sprintf("in %d days", left/day)
+	case left >= 2*time.Hour:
+		return fmt.Sprintf("in %d hours", left/time.Hour)
+	}
+	return "within two hours"
+}
