@@ -40,6 +40,7 @@ func (c *checker) build(s settings) Config {
 		out.Targets = append(out.Targets, c.target(t))
 	}
 	c.slack(out)
+	c.doubtNotices(out)
 	c.doubtSilences(s.Alerts.Silences, out.Targets)
 	return out
 }

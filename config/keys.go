@@ -17,7 +17,7 @@ func table() value {
 		field{key: "state", doc: "What survives between runs.", value: mappingOf(
 			field{key: "file", doc: "Path of the state file.", value: path()},
 			field{key: "configmap", doc: "Name of a ConfigMap in perch's own namespace, made empty beforehand; in place of file.", value: objectName()},
-		)},
+		).withSchema(oneOfTwo("file", "configmap"))},
 		field{key: "webhook", doc: "Gets each notice as JSON.", value: webhook()},
 		field{key: "alertmanager", doc: "Gets what is firing, in each run.", value: alertmanager()},
 	)

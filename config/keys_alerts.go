@@ -76,12 +76,12 @@ func webhook() value {
 		field{key: "url", doc: "Where it goes; empty: nowhere.", value: webURL(true)},
 		field{key: "from", doc: "Where the URL is read, if it is a secret.", value: source()},
 		field{key: "headers", doc: "Sent with each notice.", value: listOf(header(), 0, 100)},
-	).withRules(webhookRules).like("{url: https://...} or {from: {env: NAME}}")
+	).withRules(webhookRules).withSchema(merged(oneOfTwo("url", "from"), notWithout("headers", "url", "from"))).like("{url: https://...} or {from: {env: NAME}}")
 }
 
 func alertmanager() value {
 	return mappingOf(
 		field{key: "url", doc: "Its URL, without /api/v2/alerts; empty: nowhere.", value: webURL(true)},
 		field{key: "headers", doc: "Sent with each request.", value: listOf(header(), 0, 100)},
-	).withRules(alertmanagerRules).like("{url: http://alertmanager:9093}")
+	).withRules(alertmanagerRules).withSchema(notWithout("headers", "url")).like("{url: http://alertmanager:9093}")
 }

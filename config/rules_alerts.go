@@ -108,6 +108,25 @@ func (c *checker) doubtChannel(out Config, t targetSettings) {
 	}
 }
 
+// doubtNotices warns about a destination that nothing is ever sent to: what is
+// told follows from what earlier runs found.
+func (c *checker) doubtNotices(out Config) {
+	if out.Alerts.Mode == ModeReport || out.State.Kept() {
+		return
+	}
+	for _, key := range []string{"slack.webhook", "slack.bot_token", "webhook", "alertmanager"} {
+		named := map[string]bool{
+			"slack.webhook": !out.Slack.Webhook.Zero(), "slack.bot_token": !out.Slack.BotToken.Zero(),
+			"webhook": out.Webhook.URL != "" || !out.Webhook.From.Zero(), "alertmanager": out.Alertmanager.URL != "",
+		}[key]
+		if named {
+			c.warn(c.where(key), "nothing is ever sent there: without state each run would be the first",
+				"write state: {file: PATH} or {configmap: NAME}, or alerts: {mode: report} while that is meant")
+			return
+		}
+	}
+}
+
 // doubtSilences warns about silences that mute nothing.
 func (c *checker) doubtSilences(list []silenceSettings, targets []probes.Target) {
 	for _, s := range list {

@@ -93,14 +93,12 @@ func boolean() value {
 	}
 }
 
-const durationPattern = `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`
-
 // duration is a length of time with its unit.
 func duration(least, most time.Duration) value {
 	want := fmt.Sprintf("a duration from %s to %s", spoken(least), spoken(most))
 	return value{
 		want: want, tags: []string{tagText},
-		schema: map[string]any{"type": "string", "pattern": durationPattern},
+		schema: map[string]any{"type": "string", "pattern": durationsBetween(least, most)},
 		parse: func(s string) (any, *trouble) {
 			d, t := parseDuration(s)
 			if t != nil {

@@ -18,7 +18,28 @@ func (c *checker) syntax(at place, data []byte, err error) {
 		return
 	}
 	at.line, what = syntaxLine(what)
+	if line := commentInFlow(what, data, at.line); line > 0 {
+		at.line = line
+		c.wrong(at, "is no YAML: "+what, "put a value that begins with # in quotes: YAML takes it for a comment, and the rest of the line with it")
+		return
+	}
 	c.wrong(at, "is no YAML: "+what, syntaxFix(what, lineOf(data, at.line)))
+}
+
+// commentInFlow returns the line in which a value that begins with # swallows
+// the end of a {...}; 0: none does. The reader may notice it a line later only,
+// where the next begins.
+func commentInFlow(what string, data []byte, line int) int {
+	if !strings.HasPrefix(what, "did not find expected ") {
+		return 0
+	}
+	swallows := regexp.MustCompile(`[{\[].*:\s+#[^\s#]`)
+	for _, l := range []int{line, line - 1} {
+		if swallows.MatchString(lineOf(data, l)) {
+			return l
+		}
+	}
+	return 0
 }
 
 // syntaxLine returns the 1-based line of the YAML reader's message, and the

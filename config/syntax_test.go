@@ -35,6 +35,10 @@ func TestSyntaxLines(t *testing.T) {
 		"a comma, which YAML takes":    {"version: 1\ntargets:\n  - {name: a, url: \"https://a.example\", runbook: https://w/x,y, probes: []}\n", 3, "a comma ends a value"},
 		"an alias that has no anchor":  {"a: 1\nb: *x\n", 2, "begins with *"},
 		"braces from the first line":   {"a: {\n  b: c,\n  d: /e?f}\n", 3, quotes},
+		"a channel in braces":          {"a: 1\nslack: {from: x, channel: #alerts}\nc: 3\n", 2, "begins with #"},
+		"a channel, and more":          {"a: 1\nb:\n  - {channel: #stock, probes: [{name: p}]}\n", 3, "begins with #"},
+		"a channel over two lines":     {"a: 1\nb: {channel: #stock,\n  c: d}\ne: [1]\n", 2, "begins with #"},
+		"a comment in braces":          {"a: 1\nb: {c: 1, # d\n  p: /e?f}\n", 2, quotes},
 		"no YAML in a second document": {"version: 1\n---\na: {b: /c?d}\n", 3, quotes},
 	} {
 		_, err := Parse(Options{}, File{"perch.yaml", []byte(tt.text)})

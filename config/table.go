@@ -1,6 +1,9 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+)
 
 // The table: one tree of Go values that says which keys exist, what may stand
 // at each, and what it means. The strict check walks it (walk.go), and the JSON
@@ -110,6 +113,31 @@ func (v *value) builtin(written any) any {
 func (v value) withSchema(more map[string]any) value {
 	v.schema = more
 	return v
+}
+
+// oneOfTwo is the schema of two ways to say one thing; an empty first one says
+// nothing.
+func oneOfTwo(first, second string) map[string]any {
+	return map[string]any{"not": map[string]any{
+		"required": []string{first, second}, "properties": map[string]any{first: map[string]any{"minLength": 1}},
+	}}
+}
+
+// notWithout is the schema of a list that needs one of some other keys.
+func notWithout(key string, others ...string) map[string]any {
+	anyOf := []any{map[string]any{"properties": map[string]any{key: map[string]any{"maxItems": 0}}}}
+	for _, other := range others {
+		anyOf = append(anyOf, map[string]any{"required": []string{other}})
+	}
+	return map[string]any{"dependentSchemas": map[string]any{key: map[string]any{"anyOf": anyOf}}}
+}
+
+func merged(all ...map[string]any) map[string]any {
+	out := map[string]any{}
+	for _, one := range all {
+		maps.Copy(out, one)
+	}
+	return out
 }
 
 func literalOrSource() map[string]any {
