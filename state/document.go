@@ -7,6 +7,7 @@ package state
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 )
@@ -16,6 +17,9 @@ import (
 type Document struct {
 	// Version is the format's; Save writes the current one whatever stands here.
 	Version int `json:"version"`
+	// Name is the config's whose state it is; empty: not known (the format
+	// before).
+	Name string `json:"name,omitempty"`
 	// Due holds, per "target/probe", when the run started in which the probe was
 	// last run. It is the run's start, not the step's: the spread moves a step
 	// within the run, and that must not make the probe early or late next time.
@@ -47,6 +51,13 @@ type Daily struct {
 }
 
 const dayFormat = time.DateOnly
+
+// Empty reports whether nothing was ever kept: there is no state yet, or it was
+// reset.
+func (d Document) Empty() bool {
+	d.Version = 0
+	return reflect.ValueOf(d).IsZero()
+}
 
 // MarkRun remembers that a probe ran in the run that started then.
 func (d *Document) MarkRun(id string, started time.Time) {

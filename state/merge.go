@@ -20,6 +20,7 @@ func merge(base, mine, theirs Document, o Options) (Document, error) {
 	}
 	return Document{
 		Version:     version,
+		Name:        mergeName(base.Name, mine.Name, theirs.Name),
 		Due:         mergeMaps(base.Due, mine.Due, theirs.Due, later),
 		Daily:       mergeMaps(base.Daily, mine.Daily, theirs.Daily, addDaily),
 		EarlyCloses: mergeMaps(base.EarlyCloses, mine.EarlyCloses, theirs.EarlyCloses, keepMine),
@@ -30,6 +31,14 @@ func merge(base, mine, theirs Document, o Options) (Document, error) {
 		Verdicts:    mergeMaps(base.Verdicts, mine.Verdicts, theirs.Verdicts, newerVerdict),
 		Sections:    sections,
 	}, nil
+}
+
+// mergeName is mine where I changed it: it says who adopted the state.
+func mergeName(base, mine, theirs string) string {
+	if mine == base || mine == "" {
+		return theirs
+	}
+	return mine
 }
 
 // mergeMaps joins maps key by key; both decides where both sides changed a

@@ -174,6 +174,38 @@ func TestMergeAsksOnlyWhatBothChanged(t *testing.T) {
 	}
 }
 
+// TestMergeName: who the state belongs to is what the side says that changed it.
+func TestMergeName(t *testing.T) {
+	for _, c := range []struct{ base, mine, theirs, want string }{
+		{"", "", "", ""},
+		{"", "shop", "", "shop"},      // the first run of a config
+		{"", "", "shop", "shop"},      // a silence came first
+		{"", "shop", "stock", "shop"}, // both were the first
+		{"shop", "shop", "shop", "shop"},
+		{"shop", "stock", "shop", "stock"}, // adopted, with an edit between
+		{"shop", "shop", "stock", "stock"},
+	} {
+		got, err := merge(Document{Name: c.base}, Document{Name: c.mine}, Document{Name: c.theirs}, Options{})
+		if err != nil || got.Name != c.want {
+			t.Errorf("%q and %q made of %q: %q (%v), want %q", c.mine, c.theirs, c.base, got.Name, err, c.want)
+		}
+	}
+}
+
+// TestEmpty: a document is empty until something is kept in it.
+func TestEmpty(t *testing.T) {
+	packed, _, err := encode(Document{})
+	must(t, err)
+	back, err := decode(bytes.NewReader(packed))
+	must(t, err)
+	if !back.Empty() || !(Document{}).Empty() {
+		t.Error("a new document is not empty")
+	}
+	if (Document{Name: "shop"}).Empty() || (Document{Daily: map[string]Daily{"api": {}}}).Empty() {
+		t.Error("what holds something is empty")
+	}
+}
+
 // TestMergeProperties: whatever two sides do to a document, nobody's work is
 // lost, and who did nothing changes nothing.
 func TestMergeProperties(t *testing.T) {
@@ -197,7 +229,7 @@ func scribble(random *rand.Rand, d Document) Document {
 		return at("2026-03-01T20:00:00Z").Add(time.Duration(random.IntN(12)) * time.Hour)
 	}
 	for range random.IntN(6) {
-		switch random.IntN(9) {
+		switch random.IntN(10) {
 		case 0:
 			d.MarkRun(name(), when())
 		case 1:
@@ -216,6 +248,8 @@ func scribble(random *rand.Rand, d Document) Document {
 			d.SetSection(name(), json.RawMessage([]string{`1`, `{"a":1}`, `{"b":[1, 2]}`, ``}[random.IntN(4)]))
 		case 8:
 			d.Prune([]string{"a", "b"}, when())
+		case 9:
+			d.Name = name()
 		}
 	}
 	return d

@@ -44,7 +44,7 @@ Exit status 4: a destination could not be told. 2: the config names none.`,
 		if err != nil {
 			return usage(err)
 		}
-		cfg, err := loadConfig(somewhere(sys), configPath, log)
+		cfg, err := loadAnywhere(sys, configPath, log)
 		if err != nil {
 			return usage(err)
 		}

@@ -146,3 +146,34 @@ func TestARunTellsEachDestination(t *testing.T) {
 		`perch_notices_total{destination="webhook",perch="told",result="delivered",vantage="test"} 2`,
 		`perch_notices_pending{destination="slack",perch="told",vantage="test"} 0`)
 }
+
+// TestTheTestSaysWhereItIs: the vantage is the config's or, as in a run, the
+// environment's; where neither says one there is none.
+func TestTheTestSaysWhereItIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ config, env, want string }{
+		{"prod-tokyo", "", `"vantage":"prod-tokyo"`},
+		{"prod-tokyo", "pod-7", `"vantage":"pod-7"`},
+		{"", "pod-7", `"vantage":"pod-7"`},
+		{"", "", ""},
+	} {
+		hook := &collector{status: http.StatusNoContent}
+		hooks := httptest.NewServer(hook)
+		defer hooks.Close()
+		text := strings.Replace(told, "vantage: test\n", "", 1)
+		if c.config != "" {
+			text += "vantage: " + c.config + "\n"
+		}
+		env := map[string]string{"TOKEN": "xoxb-1-2-secret", "HOOK": hooks.URL, "KEY": "s3cr3t", "PERCH_VANTAGE": c.env}
+		r := perch(t.Context(), env, "alert", "test", "--only=webhook", "--config", configFile(t, "http://127.0.0.1:1", text))
+		if r.code != exitOK {
+			t.Fatalf("%+v: exit status %d\n%s%s", c, r.code, r.stdout, r.stderr)
+		}
+		want(t, "the notice", strings.ReplaceAll(hook.text(), " ", ""), c.want)
+		for _, never := range []string{"audit", "anywhere"} {
+			if strings.Contains(hook.text(), never) {
+				t.Errorf("%+v: the notice says %q:\n%s", c, never, hook.text())
+			}
+		}
+	}
+}

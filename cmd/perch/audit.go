@@ -51,7 +51,7 @@ a 429, 502, 503 or 504 is not asked for again.
 		if err != nil {
 			return usage(err)
 		}
-		cfg, err := config.Load(configPath, configOptions(somewhere(sys)))
+		cfg, err := configAnywhere(sys, configPath)
 		if err != nil {
 			return usage(err)
 		}
@@ -75,20 +75,6 @@ a 429, 502, 503 or 504 is not asked for again.
 		return auditExit(all, out.failOn)
 	}
 	return cmd
-}
-
-// somewhere is sys with a vantage: where a Pod's environment says it, a
-// reviewer has none, and an audit does not depend on it.
-func somewhere(sys system) system {
-	env := sys.env
-	sys.env = func(name string) (string, bool) {
-		v, ok := env(name)
-		if name == "PERCH_VANTAGE" && v == "" {
-			return "audit", true
-		}
-		return v, ok
-	}
-	return sys
 }
 
 func listClients(sys system, out outputFlags) error {

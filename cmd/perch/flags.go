@@ -19,6 +19,7 @@ type runFlags struct {
 	all      bool
 	seed     uint64
 	deadline time.Duration
+	adopt    bool // of run alone
 }
 
 func (f *runFlags) bind(cmd *cobra.Command) {

@@ -50,13 +50,18 @@ func (p *pass) load(ctx context.Context) error {
 	var err error
 	p.doc, err = p.store.Load(ctx)
 	var aside *state.AsideError
-	if errors.As(err, &aside) {
+	switch {
+	case errors.As(err, &aside):
 		p.problem(probes.PartState, err) // the run goes on, as the first
+		p.doc.Name = p.cfg.Name
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		p.close(ctx)
 		return own(err)
+	}
+	if err := p.adopt(); err != nil {
+		p.close(ctx)
+		return err
 	}
 	p.memory = p.readMemory()
 	if p.silenced, err = silencesOf(p.doc); err != nil {

@@ -10,14 +10,44 @@ import (
 
 // loadConfig reads a config and logs what it warns about.
 func loadConfig(sys system, path string, log *slog.Logger) (config.Config, error) {
+	return warned(log)(config.Load(path, configOptions(sys)))
+}
+
+// loadAnywhere is loadConfig for a command that no run depends on.
+func loadAnywhere(sys system, path string, log *slog.Logger) (config.Config, error) {
+	return warned(log)(configAnywhere(sys, path))
+}
+
+// configAnywhere reads a config that may name no vantage: a Pod's environment
+// says it, and a reviewer's or an operator's does not. It stays empty then.
+func configAnywhere(sys system, path string) (config.Config, error) {
 	cfg, err := config.Load(path, configOptions(sys))
-	if err != nil {
-		return config.Config{}, err
+	if v, _ := sys.env("PERCH_VANTAGE"); err == nil || v != "" {
+		return cfg, err
 	}
-	for _, w := range cfg.Warnings {
-		log.Warn("config", "warning", w)
+	env := sys.env
+	sys.env = func(name string) (string, bool) {
+		if name == "PERCH_VANTAGE" {
+			return "anywhere", true
+		}
+		return env(name)
 	}
-	return cfg, nil
+	cfg, err = config.Load(path, configOptions(sys))
+	cfg.Vantage = "" // the config's would have done above
+	return cfg, err
+}
+
+// warned logs what a config that was read warns about.
+func warned(log *slog.Logger) func(config.Config, error) (config.Config, error) {
+	return func(cfg config.Config, err error) (config.Config, error) {
+		if err != nil {
+			return config.Config{}, err
+		}
+		for _, w := range cfg.Warnings {
+			log.Warn("config", "warning", w)
+		}
+		return cfg, nil
+	}
 }
 
 func configOptions(sys system) config.Options {

@@ -100,6 +100,11 @@ func lastSeen(ctx context.Context, sys system, cfg config.Config, log *slog.Logg
 	doc, err := readState(ctx, sys, cfg)
 	if err != nil {
 		log.Warn("plan: without what the last run saw", "error", err)
+		return state.Document{}
+	}
+	if err := checkOwner(sys, cfg, doc); err != nil {
+		log.Warn("plan: a run would be refused", "error", err)
+		return state.Document{}
 	}
 	return doc
 }

@@ -20,6 +20,7 @@ wrong, 3 the run was cut short, 4 perch could not do its own part.`,
 	}
 	flags.bind(cmd)
 	out.bind(cmd)
+	cmd.Flags().BoolVar(&flags.adopt, "adopt-state", false, "take over a state that a config of another name kept: once, after a config was renamed")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := errors.Join(flags.complete(), out.check()); err != nil {
 			return usage(err)

@@ -56,13 +56,19 @@ func newSilenceAdd(sys system) *cobra.Command {
 		if s.By = by; by == "" {
 			s.By, _ = sys.env("USER")
 		}
-		if err := editSilences(cmd.Context(), sys, cfg, func(all silences) error {
+		made, err := editSilences(cmd.Context(), sys, cfg, func(all silences) error {
 			all[s.ID] = s
 			return nil
-		}); err != nil {
-			return own(err)
+		})
+		if err != nil {
+			return unlessOther(err)
 		}
-		fmt.Fprintf(sys.stdout, "%s mutes %s from %s until %s\n", s.ID, strings.Join(matched(s.Match, cfg), ", "), stamp(s.From), stamp(s.Until))
+		fmt.Fprintf(sys.stdout, "%s mutes %s from %s until %s, in the state %s\n",
+			s.ID, strings.Join(matched(s.Match, cfg), ", "), stamp(s.From), stamp(s.Until), whichState(sys, cfg))
+		if made {
+			fmt.Fprintf(sys.stderr, "perch: silence add: there was no state in %s: a new one was made, and nothing is muted unless perch runs with this very state; if it keeps its state elsewhere (a path in a config is relative to where perch is started), add the silence there\n",
+				whichState(sys, cfg))
+		}
 		return nil
 	}
 	return cmd
@@ -101,13 +107,17 @@ func newSilenceList(sys system) *cobra.Command {
 			return err
 		}
 		doc, err := readState(cmd.Context(), sys, cfg)
+		if err == nil {
+			err = checkOwner(sys, cfg, doc)
+		}
 		if err != nil {
-			return own(err)
+			return unlessOther(err)
 		}
 		all, err := silencesOf(doc)
 		if err != nil {
 			return own(err)
 		}
+		sayWhich(sys, cfg, doc.Empty())
 		if err := writeSilences(sys.stdout, allSilences(cfg, all.inOrder(), sys.clock()), output); err != nil {
 			return own(err)
 		}
@@ -130,18 +140,18 @@ func newSilenceExpire(sys system) *cobra.Command {
 		}
 		var ended []silence
 		unknown := errors.New("")
-		err = editSilences(cmd.Context(), sys, cfg, func(all silences) error {
+		_, err = editSilences(cmd.Context(), sys, cfg, func(all silences) error {
 			ended, unknown = all.expire(args, sys.clock())
 			return unknown
 		})
 		switch {
 		case err != nil && unknown != nil && errors.Is(err, unknown):
-			return usage(fmt.Errorf("silence expire: %w", unknown))
+			return usage(fmt.Errorf("silence expire: in the state %s: %w", whichState(sys, cfg), unknown))
 		case err != nil:
-			return own(err)
+			return unlessOther(err)
 		}
 		for _, s := range ended {
-			fmt.Fprintf(sys.stdout, "%s (%s) ended at %s\n", s.ID, s.Match, stamp(s.Until))
+			fmt.Fprintf(sys.stdout, "%s (%s) ended at %s, in the state %s\n", s.ID, s.Match, stamp(s.Until), whichState(sys, cfg))
 		}
 		return nil
 	}
@@ -154,7 +164,7 @@ func silenceConfig(cmd *cobra.Command, sys system, path string) (config.Config, 
 	if err != nil {
 		return config.Config{}, usage(err)
 	}
-	cfg, err := loadConfig(somewhere(sys), path, log)
+	cfg, err := loadAnywhere(sys, path, log)
 	if err != nil {
 		return config.Config{}, usage(err)
 	}
@@ -166,8 +176,13 @@ func silenceConfig(cmd *cobra.Command, sys system, path string) (config.Config, 
 }
 
 // editSilences changes the state's silences, beside a run if one is under way.
-func editSilences(ctx context.Context, sys system, cfg config.Config, change func(silences) error) error {
-	return editState(ctx, sys, cfg, func(d *state.Document) error {
+// It reports whether there was no state before.
+func editSilences(ctx context.Context, sys system, cfg config.Config, change func(silences) error) (made bool, err error) {
+	err = editState(ctx, sys, cfg, func(d *state.Document) error {
+		if err := checkOwner(sys, cfg, *d); err != nil {
+			return err
+		}
+		made, d.Name = d.Empty(), cfg.Name
 		all, err := silencesOf(*d)
 		if err != nil {
 			return err
@@ -177,4 +192,25 @@ func editSilences(ctx context.Context, sys system, cfg config.Config, change fun
 		}
 		return all.put(d, sys.clock())
 	})
+	return made, err
+}
+
+// unlessOther is own, but for a state that is another config's: the command
+// line names the wrong one.
+func unlessOther(err error) error {
+	var other *otherStateError
+	if errors.As(err, &other) {
+		return usage(fmt.Errorf("silence: %w", other))
+	}
+	return own(err)
+}
+
+// sayWhich says on stderr, so that a list stays one, which state was looked
+// into.
+func sayWhich(sys system, cfg config.Config, none bool) {
+	if none {
+		fmt.Fprintf(sys.stderr, "perch: silence list: there is no state in %s (a path in a config is relative to where perch is started)\n", whichState(sys, cfg))
+		return
+	}
+	fmt.Fprintf(sys.stderr, "perch: silence list: the state is %s\n", whichState(sys, cfg))
 }
