@@ -14,6 +14,7 @@ import (
 // full has something in every field.
 func full() Document {
 	d := sample()
+	d.Name = "shop"
 	now := at("2026-03-01T10:00:00Z")
 	d.SetSent("stock-api", 3, now)
 	d.SetLeaveAlone("stock-api", now.Add(time.Hour))
