@@ -96,10 +96,12 @@ The age is that of the close where one was seen, else of the reuse, against ` + 
 **within** is less than ` + "`tol`" + ` away from it, **longer** is after it, or no ` + "`keep_alive`" + ` was given. ` + "`tol`" + ` is 5% of ` + "`keep_alive`" + `, at
 least 100 ms, at most 1 s. An early close is, in this order:
 
+- **c**, if the last run saw this hold end early at about the same age (within a tick: 10 s, at most half of ` + "`keep_alive`" + `), and all that is seen fits
+  a server that ends at its ticks what is idle: nothing that ended with it is younger or older by more than a tick, and no rung lived longer by more;
 - **a**: another rung on the same remote address idled longer by ` + "`tol`" + ` and worked;
-- **b**: two or more connections were closed within 1 s of each other, at idle ages that differ by more than ` + "`tol`" + `; not where the last run
-  had the same of this hold at about the same age (within 10 s, at most half of ` + "`keep_alive`" + `), as a server does that looks at a tick: that is **c**;
-- **c**: two or more rungs ended at the same idle age at different moments (half of how far apart the plan warms rungs, at most 1 s), or it was early in the last run as well;
+- **b**: two or more connections were closed within 1 s of each other, at idle ages that differ by more than ` + "`tol`" + `;
+- **c**: two or more rungs ended at the same idle age (within ` + "`tol`" + `) at different moments (half of how far apart the plan warms rungs, at most 1 s), or
+  one of any hold did in the last run;
 - **d**: the probe's only rung, and no run before is known;
 - **e**: a first sighting; the next run decides.
 

@@ -8,16 +8,20 @@ import (
 )
 
 // earlyCase says what an early close of rung i looks like beside the others.
-// The plan warms rungs apart so that the first two cases can be told. A lone
-// rung cannot tell a reload from idleness by itself: once earlier runs are
-// known, they decide.
+// The plan warms rungs apart so that a and b can be told from idleness. What
+// comes again at about the same age is idleness before it is a or b: a server
+// that closes at its ticks what is idle ends such rungs together, and lets one
+// live up to a tick longer than another. A lone rung cannot tell a reload from
+// idleness by itself: once earlier runs are known, they decide.
 func (l *ladder) earlyCase(i int) Early {
 	switch {
+	case l.again(i):
+		return EarlyRepeated
 	case l.outlived(i):
 		return EarlyOutlived
-	case l.massClosed(i) && !l.ticking(i):
+	case l.massClosed(i):
 		return EarlyMass
-	case l.repeated(i) || l.earlyLastRun(i) || l.ticking(i):
+	case l.repeated(i) || l.sameAgeLastRun(i):
 		return EarlyRepeated
 	case len(l.rungs) == 1 && !l.in.Last.Seen:
 		return EarlyOnly
@@ -28,12 +32,19 @@ func (l *ladder) earlyCase(i int) Early {
 // outlived reports whether another rung on the same remote address idled
 // longer and worked: then it was not idleness.
 func (l *ladder) outlived(i int) bool {
+	age := l.rungs[i].age()
+	return l.otherLived(i, age+l.tol(age))
+}
+
+// otherLived reports whether another rung on rung i's remote address idled
+// longer than that and worked.
+func (l *ladder) otherLived(i int, age time.Duration) bool {
 	this := l.rungs[i]
 	for j, other := range l.rungs {
 		if j == i || !other.worked() || this.reuse == nil || other.reuse.Remote != this.reuse.Remote {
 			continue
 		}
-		if other.reuseAge() > this.age()+l.tol(this.age()) {
+		if other.reuseAge() > age {
 			return true
 		}
 	}
@@ -65,18 +76,33 @@ func (l *ladder) sameInstant(i int) []*probes.Close {
 // closes then is older than its timeout by up to as much.
 const longestTick = 10 * time.Second
 
-// ticking reports whether this rung was closed with others in the last run as
-// well, at about the same age: then it is a server that closes what is idle at
-// its ticks, where rungs that were warmed apart end together. A reload may come
-// in two runs, but at ages as they happen to be.
-func (l *ladder) ticking(i int) bool {
-	this := l.rungs[i]
-	tick := min(longestTick, l.in.Spec.KeepAlive/2)
-	last, closed := l.in.Last.MassCloses[this.obs.Hold]
-	if !closed || (last-this.age()).Abs() > tick {
-		return false
+// tick is how far apart the ages may lie at which one idle timeout ends
+// connections.
+func (l *ladder) tick() time.Duration {
+	return max(min(longestTick, l.in.Spec.KeepAlive/2), tolerance(l.in.Spec.KeepAlive))
+}
+
+// again reports whether this rung ended early in the last run as well, at about
+// the same age, and nothing beside it shows another cause. A reload may come in
+// two runs, but at ages as they happen to be.
+func (l *ladder) again(i int) bool {
+	this, tick := l.rungs[i], l.tick()
+	for _, last := range []map[time.Duration]time.Duration{l.in.Last.EarlyCloses, l.in.Last.MassCloses} {
+		if age, ok := last[this.obs.Hold]; ok && (age-this.age()).Abs() <= tick {
+			return !l.otherCause(i, min(age, this.age()), max(age, this.age()))
+		}
 	}
-	return !slices.ContainsFunc(l.sameInstant(i), func(c *probes.Close) bool { return (c.Age - this.age()).Abs() > tick })
+	return false
+}
+
+// otherCause reports whether no idle timeout explains that rung i ended at ages
+// from least to most, at whatever ticks it is looked after: what ended with it
+// was younger or older by more than a tick, or another rung lived longer by more.
+func (l *ladder) otherCause(i int, least, most time.Duration) bool {
+	tick := l.tick()
+	return l.otherLived(i, least+tick) || slices.ContainsFunc(l.sameInstant(i), func(c *probes.Close) bool {
+		return c.Age > least+tick || c.Age < most-tick
+	})
 }
 
 // repeated reports whether another rung ended at the same idle age at another
@@ -115,13 +141,10 @@ func (r rungView) endedAt() time.Time {
 	return r.obs.Ended
 }
 
-// earlyLastRun reports whether this rung, or any at this age, ended early in
-// the last run as well.
-func (l *ladder) earlyLastRun(i int) bool {
+// sameAgeLastRun reports whether a rung of any hold ended early at this age in
+// the last run.
+func (l *ladder) sameAgeLastRun(i int) bool {
 	this := l.rungs[i]
-	if _, ok := l.in.Last.EarlyCloses[this.obs.Hold]; ok {
-		return true
-	}
 	for _, age := range l.in.Last.EarlyCloses {
 		if (age - this.age()).Abs() <= l.tol(this.age()) {
 			return true
@@ -132,12 +155,13 @@ func (l *ladder) earlyLastRun(i int) bool {
 
 // EarlyCloses returns what the next run's Last should hold: each hold whose
 // connection ended early, with the idle age of its end; and apart from them
-// those of a mass close, which alone say nothing about idleness.
+// those of a mass close, which alone say nothing about idleness. What no idle
+// timeout explains is left out.
 func EarlyCloses(in Input) (early, mass map[time.Duration]time.Duration) {
 	l := newLadder(in)
 	early, mass = map[time.Duration]time.Duration{}, map[time.Duration]time.Duration{}
 	for i, r := range l.rungs {
-		if r.obs.Kind != probes.KindIdle || !r.ended() || l.ageOf(r) != AgeEarly {
+		if r.obs.Kind != probes.KindIdle || !r.ended() || l.ageOf(r) != AgeEarly || l.otherCause(i, r.age(), r.age()) {
 			continue
 		}
 		closes := early

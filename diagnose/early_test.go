@@ -45,7 +45,11 @@ func TestEarly(t *testing.T) {
 		{"c: early in the last run too", []*build{rungAt(5*s, 10*s, probes.ReasonOK)}, map[time.Duration]time.Duration{30 * s: 12 * s}, "fail", "early_close"},
 		{"c: another hold, the same age in the last run", []*build{rungAt(5*s, 10*s, probes.ReasonOK)}, map[time.Duration]time.Duration{45 * s: 20 * s}, "fail", "early_close"},
 		{"d: the only rung", nil, nil, "fail", "early_close"},
-		{"b: early, but not in a crowd, in the last run", []*build{together(0, 15*s)}, map[time.Duration]time.Duration{30 * s: 20 * s}, "degraded", "mass_close"},
+		{"c before b: early in the last run, though not in a crowd", []*build{together(0, 15*s)}, map[time.Duration]time.Duration{30 * s: 20 * s}, "fail", "early_close"},
+		{"c before a: a longer one worked, but longer by less than a tick", []*build{rungAt(5*s, 29*s, probes.ReasonOK)}, map[time.Duration]time.Duration{30 * s: 20 * s}, "fail", "early_close"},
+		{"a before c: longer than the last end by more than a tick", []*build{rungAt(5*s, 29*s, probes.ReasonOK)}, map[time.Duration]time.Duration{30 * s: 18 * s}, "degraded", "undeclared_close"},
+		{"a before c: longer by more than a tick", []*build{rungAt(5*s, 31*s, probes.ReasonOK)}, map[time.Duration]time.Duration{30 * s: 20 * s}, "degraded", "undeclared_close"},
+		{"e: early in the last run, at another age", []*build{rungAt(5*s, 10*s, probes.ReasonOK)}, map[time.Duration]time.Duration{30 * s: 9 * s}, "degraded", "early_close"},
 		{"e: a first sighting", []*build{rungAt(5*s, 10*s, probes.ReasonOK)}, nil, "degraded", "early_close"},
 		{"e: another hold early in the last run", []*build{rungAt(5*s, 10*s, probes.ReasonOK)}, map[time.Duration]time.Duration{45 * s: 40 * s}, "degraded", "early_close"},
 	}
@@ -164,7 +168,8 @@ func TestTicks(t *testing.T) {
 	}{
 		{"the first time", crowd(15 * s), nil, "mass_close", "degraded"},
 		{"again, at the same age", crowd(15 * s), last(20 * s), "early_close", "fail"},
-		{"again, within a tick", crowd(15 * s), last(29 * s), "early_close", "fail"},
+		{"again, within a tick", crowd(15 * s), last(25 * s), "early_close", "fail"},
+		{"again, but no tick closes both", crowd(15 * s), last(26 * s), "mass_close", "degraded"},
 		{"again, at another age", crowd(15 * s), last(31 * s), "mass_close", "degraded"},
 		{"again, but no tick closes ages so far apart", crowd(15*s, 9*s), last(20 * s), "mass_close", "degraded"},
 		{"only another hold", crowd(15 * s), map[time.Duration]time.Duration{45 * s: 15 * s}, "mass_close", "degraded"},
@@ -193,7 +198,8 @@ func TestALoneRung(t *testing.T) {
 	}{
 		{"the first run", Last{}, "fail"},
 		{"it was well in the last", Last{Seen: true}, "degraded"},
-		{"early in the last, too", Last{Seen: true, EarlyCloses: map[time.Duration]time.Duration{30 * s: 7 * s}}, "fail"},
+		{"early in the last, too", Last{Seen: true, EarlyCloses: map[time.Duration]time.Duration{30 * s: 12 * s}}, "fail"},
+		{"early in the last, but at another age", Last{Seen: true, EarlyCloses: map[time.Duration]time.Duration{30 * s: 9 * s}}, "degraded"},
 	} {
 		in.Last = tt.last
 		if o := judgeOne(t, in, 0); o.Verdict != tt.want || o.Diagnosis != probes.DiagnosisEarlyClose {
@@ -206,7 +212,8 @@ func TestEarlyCloses(t *testing.T) {
 	const s = time.Second
 	mass := rungAt(0, 45*s, probes.ReasonIdleFIN).closed(15*s, probes.HowFIN)
 	massToo := rungAt(0, 50*s, probes.ReasonIdleFIN).closed(25*s, probes.HowFIN)
-	massToo.o.Close.At = mass.o.Close.At
+	farther := rungAt(0, 50*s, probes.ReasonIdleFIN).closed(26*s, probes.HowFIN)
+	massToo.o.Close.At, farther.o.Close.At = mass.o.Close.At, mass.o.Close.At
 	tests := []struct {
 		name       string
 		rungs      []*build
@@ -217,6 +224,9 @@ func TestEarlyCloses(t *testing.T) {
 		{"early, not seen", []*build{rungAt(0, 30*s, "eof")}, map[time.Duration]time.Duration{30 * s: 30 * s}, nil},
 		{"in time", []*build{rungAt(0, 61*s, "idle_fin").closed(60*s, "fin")}, nil, nil},
 		{"control failed", []*build{rungAt(0, 30*s, "idle_fin").closed(20*s, "fin").control("refused")}, nil, nil},
+		{"outlived by less than a tick", []*build{rungAt(0, 30*s, "idle_fin").closed(20*s, "fin"), rungAt(0, 30*s, "ok")}, map[time.Duration]time.Duration{30 * s: 20 * s}, nil},
+		{"outlived by more", []*build{rungAt(0, 30*s, "idle_fin").closed(20*s, "fin"), rungAt(0, 31*s, "ok")}, nil, nil},
+		{"mass close of ages that no tick explains", []*build{mass, farther}, nil, nil},
 		{"mass close", []*build{mass, massToo}, nil, map[time.Duration]time.Duration{45 * s: 15 * s, 50 * s: 25 * s}},
 		{"twice one hold", []*build{
 			rungAt(0, 30*s, "idle_fin").closed(20*s, "fin"), rungAt(5*s, 30*s, "idle_fin").closed(19*s, "fin"),

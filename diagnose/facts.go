@@ -54,7 +54,7 @@ type Early string
 const (
 	EarlyOutlived Early = "a" // another rung on the same address idled longer and worked
 	EarlyMass     Early = "b" // several closed at one moment, at different ages
-	EarlyRepeated Early = "c" // several closed at one age, or it was early in the last run too
+	EarlyRepeated Early = "c" // several closed at one age, or it was early at about that age in the last run too
 	EarlyOnly     Early = "d" // the probe's only rung, and no run before is known
 	EarlyFirst    Early = "e" // a first sighting
 )

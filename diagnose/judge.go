@@ -23,7 +23,7 @@ type Last struct {
 	// Seen says that there was one: this probe ran whole before.
 	Seen bool
 	// EarlyCloses are the holds whose connection ended early, with the idle age
-	// of its end.
+	// of its end; without those that no idle timeout explains.
 	EarlyCloses map[time.Duration]time.Duration
 	// MassCloses are those that ended early at one moment with others, likewise.
 	MassCloses map[time.Duration]time.Duration
