@@ -35,7 +35,7 @@ func merge(base, mine, theirs Document, o Options) (Document, error) {
 
 // mergeName is mine where I changed it: it says who adopted the state.
 func mergeName(base, mine, theirs string) string {
-	if mine == base || mine == "" {
+	if mine == base {
 		return theirs
 	}
 	return mine
