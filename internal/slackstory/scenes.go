@@ -57,7 +57,7 @@ func reminder(ctx context.Context) (Scene, error) {
 	t.later(24 * time.Hour)
 	t.run(fails("stock-api"))
 	s, err := t.scene("reminder", "A day later it is still open: a reply, shown in the channel too")
-	return s.fromLast(), err
+	return s.withoutDigest().fromLast(), err
 }
 
 func resolved(ctx context.Context) (Scene, error) {
@@ -131,7 +131,8 @@ func backlog(ctx context.Context) (Scene, error) {
 	}
 	t.later(25 * time.Hour)
 	t.run(works("orders"), works("stock-api"), down("users"))
-	return t.scene("backlog", "Slack was away for more than a day: what came and went is summed up, what is open is told")
+	s, err := t.scene("backlog", "Slack was away for more than a day: what came and went is summed up, what is open is told")
+	return s.withoutDigest(), err
 }
 
 func digest(ctx context.Context) (Scene, error) {

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"perch.example/alert"
@@ -126,5 +128,12 @@ func (s Scene) fromLast() Scene {
 			s.From++
 		}
 	}
+	return s
+}
+
+// withoutDigest is the scene of a day that ends without its digest, which has a
+// scene of its own.
+func (s Scene) withoutDigest() Scene {
+	s.Messages = slices.DeleteFunc(slices.Clone(s.Messages), func(m slackfake.Message) bool { return strings.HasPrefix(m.Title(), "DIGEST") })
 	return s
 }
