@@ -24,9 +24,12 @@ type Run struct {
 	Delays   []time.Duration // perch's own lateness samples during the run, bounded
 	Settled  []Settled       // what failed while perch's own network was coming up, and was tried again
 
-	// Incidents are the state's open incidents after this run, a sentence each
-	// without its full stop: "stock-api/connection firing since ..., told".
-	Incidents []string
+	// Incidents are the state's after this run: those that are not over, and
+	// those that ended in it.
+	Incidents []Incident
+	// Notices say that some wait, or why none is sent, a sentence each without its
+	// full stop; nil: there is nothing to say.
+	Notices []string
 }
 
 // Verdict is incomplete if the run was cut short, else the worst of fail,

@@ -208,6 +208,7 @@ func mixed() probes.Run {
 		bad("calendar", "size(json.days) == 2: got 1"), old, bad("stores", "json.stores[0].name: no such key"), retried,
 	}
 	run.Delays = []time.Duration{ms, 235 * ms}
-	run.Incidents = []string{"stock-api/contract firing since 2026-03-01 23:50 UTC, told"}
+	run.Incidents = incidents()
+	run.Notices = []string{"1 notice waits to be told, since 2026-03-01 23:55 UTC"}
 	return run
 }

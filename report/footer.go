@@ -132,7 +132,10 @@ func (p *page) footer(run probes.Run) {
 	p.budget(untold(run))
 	p.delays(run)
 	for _, incident := range run.Incidents {
-		p.field("Incident", span{inkBad, incident})
+		p.field("Incident", span{incidentInk(incident.State), incident.Said})
+	}
+	for _, said := range run.Notices {
+		p.field("Notices", span{inkWarn, said})
 	}
 	for _, problem := range run.Problems {
 		p.field("Problem", span{inkBad, "perch could not do its own part (" + string(problem.Part) + "): " + problem.Text})

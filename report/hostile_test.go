@@ -39,7 +39,8 @@ func poisoned() probes.Run {
 	run.Idle[0].Target, run.Idle[0].Probe = hostile(), "p"+hostile()
 	run.Idle[0].How = probes.HowClosed(hostile())
 	run.Budget[0].Target = hostile()
-	run.NotDue, run.Incidents = []string{hostile()}, []string{hostile()}
+	run.NotDue, run.Notices = []string{hostile()}, []string{hostile()}
+	run.Incidents = []probes.Incident{{Name: hostile(), Target: hostile(), Family: probes.Family(hostile()), State: probes.IncidentState(hostile()), Said: hostile()}}
 	run.Problems = []probes.Problem{{Part: probes.PartPush, Text: hostile()}}
 	return run
 }

@@ -30,6 +30,7 @@ type document struct {
 	Clients    []idleClientJSON `json:"clients,omitempty"` // of perch idle
 	Budget     []budgetJSON     `json:"budget"`
 	Settled    []settledJSON    `json:"settled,omitempty"`
+	Incidents  []incidentJSON   `json:"incidents,omitempty"`
 	Problems   []string         `json:"problems"`
 }
 

@@ -27,6 +27,9 @@ func newDocument(run probes.Run) document {
 	for _, s := range run.Settled {
 		d.Settled = append(d.Settled, settledJSON{Target: s.Target, Times: s.Times, Reason: s.Reason, After: seconds(s.After)})
 	}
+	for _, i := range run.Incidents {
+		d.Incidents = append(d.Incidents, newIncident(i))
+	}
 	for _, p := range run.Problems {
 		d.Problems = append(d.Problems, string(p.Part)+": "+p.Text)
 	}

@@ -25,6 +25,17 @@ func TestEveryJSONKeyIsExplained(t *testing.T) {
 			t.Errorf("docs/json.md does not explain `%s`", key)
 		}
 	}
+	_, incident, _ := strings.Cut(string(text), "## An incident")
+	for _, s := range probes.IncidentStates() {
+		if !strings.Contains(incident, "`"+string(s)+"`") {
+			t.Errorf("docs/json.md does not explain the state `%s` of an incident", s)
+		}
+	}
+	for _, s := range probes.NoticeStates() {
+		if !strings.Contains(incident, "`"+string(s)+"`") {
+			t.Errorf("docs/json.md does not explain the notice `%s` of an incident", s)
+		}
+	}
 	_, outcome, _ := strings.Cut(string(text), "## An outcome")
 	for _, v := range probes.Verdicts() {
 		if !strings.Contains(outcome, "`"+string(v)+"`") {

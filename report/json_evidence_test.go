@@ -13,6 +13,8 @@ import (
 // breaks nobody, and once they are there they stay.
 func additions() []string {
 	return []string{
+		"incidents", "incidents[].name", "incidents[].target", "incidents[].family", "incidents[].state", "incidents[].since",
+		"incidents[].failed_runs", "incidents[].counted_runs", "incidents[].muted_until", "incidents[].notice", "incidents[].said",
 		"outcomes[].attempts[].min_rtt_seconds", "outcomes[].attempts[].tls_hello_seconds",
 		"outcomes[].attempts[].request_bytes_acked_at_first_event", "outcomes[].attempts[].close_timing",
 		"outcomes[].attempts[].delay_seconds", "outcomes[].attempts[].woke_late_seconds", "outcomes[].attempts[].waited_seconds",

@@ -50,11 +50,12 @@ func (p *pass) finish(ctx context.Context, run *probes.Run) {
 	p.observe(*run)
 	p.decide(run)
 	if p.store == nil {
+		p.sayUnkept(run)
 		p.publish(ctx)
 		return
 	}
 	p.tell(ctx, *run)
-	p.sayOpen(run)
+	p.sayIncidents(run)
 	if !p.save(ctx) {
 		return
 	}

@@ -362,6 +362,7 @@ func TestReportModeTellsNobody(t *testing.T) {
 	}
 	want(t, "what would be sent", p.notices, "FIRING api")
 	if len(run.Incidents) != 1 || len(p.memory.Outbox) != 0 {
-		t.Errorf("incidents %q, %d in the outbox", run.Incidents, len(p.memory.Outbox))
+		t.Errorf("incidents %+v, %d in the outbox", run.Incidents, len(p.memory.Outbox))
 	}
+	want(t, "the report", strings.Join(run.Notices, "\n"), "nothing is sent: alerts.mode is report")
 }

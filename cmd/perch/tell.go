@@ -21,17 +21,26 @@ func (p *pass) decide(run *probes.Run) {
 		p.show(alert.Preview(*run, o))
 		return
 	}
-	if o.Mode == alert.ModeNotify {
-		for name, waiting := range p.memory.Unaddressed(o.Destinations) {
-			p.log.Warn("notices wait for a destination that the config no longer has: those with no other go to the ones that it names now", "destination", name, "notices", waiting)
-		}
-	}
+	p.sayStranded(o)
 	var notices []alert.Notice
 	p.memory, notices = alert.Decide(p.memory, *run, o)
 	if o.Mode != alert.ModeNotify {
 		p.show(notices)
 	}
 	p.showMemory()
+}
+
+// sayStranded logs what waits for somebody who is not told any more.
+func (p *pass) sayStranded(o alert.Options) {
+	if o.Mode != alert.ModeNotify {
+		if waiting, oldest := p.memory.Waiting(); waiting > 0 {
+			p.log.Warn("notices wait, and nothing is sent", "why", p.untold(), "notices", waiting, "since", stamp(oldest))
+		}
+		return
+	}
+	for name, waiting := range p.memory.Unaddressed(o.Destinations) {
+		p.log.Warn("notices wait for a destination that the config no longer has: those with no other go to the ones that it names now", "destination", name, "notices", waiting)
+	}
 }
 
 // showMemory sets the gauges that say what is open and what waits. The first
@@ -130,43 +139,6 @@ func waitingFor(name string, m alert.Memory) (waiting int, oldest time.Time) {
 		}
 	}
 	return waiting, oldest
-}
-
-// sayOpen puts what is open into the report, what mutes it, and what could not
-// be told yet.
-func (p *pass) sayOpen(run *probes.Run) {
-	active := p.silences(run.Finished)
-	for _, i := range p.memory.Open() {
-		said := fmt.Sprintf("%s (%s) is firing since %s: %d of %d runs failed",
-			i.Target, i.Family, stamp(i.Since), i.Failed, i.Counted)
-		if s, muted := mutes(active, i.Probes); muted {
-			said += fmt.Sprintf("; its notices are muted until %s (%s)", stamp(s.Until), s.Reason)
-		}
-		run.Incidents = append(run.Incidents, said)
-	}
-	if waiting, oldest := p.memory.Waiting(); waiting > 0 {
-		run.Incidents = append(run.Incidents, fmt.Sprintf("%s to be told, since %s", count(waiting, "notice waits", "notices wait"), stamp(oldest)))
-	}
-}
-
-// mutes returns the silence behind which all of the probes are: the first of
-// those to end.
-func mutes(active []alert.Silence, ids []string) (first alert.Silence, muted bool) {
-	for _, id := range ids {
-		var last alert.Silence
-		for _, s := range active {
-			if s.Matches(id) && s.Until.After(last.Until) {
-				last = s
-			}
-		}
-		if last.Until.IsZero() {
-			return alert.Silence{}, false
-		}
-		if first.Until.IsZero() || last.Until.Before(first.Until) {
-			first = last
-		}
-	}
-	return first, len(ids) > 0
 }
 
 func count(n int, one, many string) string {
