@@ -103,31 +103,75 @@ func unescape(text string) string {
 // it can.
 func (w widths) wrap(pieces []piece, room float64) [][]piece {
 	var lines [][]piece
-	var line []piece
-	used := 0.0
-	flush := func() {
-		lines = append(lines, line)
-		line, used = nil, 0
-	}
-	for _, p := range pieces {
-		for i, row := range strings.Split(p.text, "\n") {
-			if i > 0 {
-				flush()
+	for _, row := range rows(pieces) {
+		var line []piece
+		used := 0.0
+		place := func(p piece, bare float64) {
+			if used > 0 && used+bare > room {
+				lines = append(lines, line)
+				line, used = nil, 0
 			}
-			for _, word := range words(row) {
-				for _, fitting := range w.chop(word, p.style, room) {
-					bare := w.of(strings.TrimRight(fitting, " "), p.style)
-					if used > 0 && used+bare > room {
-						flush()
+			line = join(line, p)
+			used += w.of(p.text, p.style)
+		}
+		for _, unit := range units(row) {
+			bare := w.bare(unit)
+			for n, p := range unit {
+				for _, fitting := range w.chop(p.text, p.style, room) {
+					first := w.of(strings.TrimRight(fitting, " "), p.style)
+					if n == 0 && bare <= room {
+						first = bare // what has no blank in between stays together
 					}
-					line = join(line, piece{fitting, p.style})
-					used += w.of(fitting, p.style)
+					place(piece{fitting, p.style}, first)
 				}
 			}
 		}
+		lines = append(lines, line)
 	}
-	flush()
 	return lines
+}
+
+// bare is how wide pieces are, without the blanks behind the last one.
+func (w widths) bare(unit []piece) float64 {
+	sum := 0.0
+	for n, p := range unit {
+		if n == len(unit)-1 {
+			p.text = strings.TrimRight(p.text, " ")
+		}
+		sum += w.of(p.text, p.style)
+	}
+	return sum
+}
+
+// rows are the pieces between line ends.
+func rows(pieces []piece) [][]piece {
+	all := [][]piece{nil}
+	for _, p := range pieces {
+		for i, text := range strings.Split(p.text, "\n") {
+			if i > 0 {
+				all = append(all, nil)
+			}
+			all[len(all)-1] = append(all[len(all)-1], piece{text, p.style})
+		}
+	}
+	return all
+}
+
+// units are a row's words, each with the blanks behind it: a word may be set in
+// several styles, as code between brackets is.
+func units(row []piece) [][]piece {
+	var all [][]piece
+	open := false
+	for _, p := range row {
+		for _, word := range words(p.text) {
+			if !open {
+				all = append(all, nil)
+			}
+			all[len(all)-1] = append(all[len(all)-1], piece{word, p.style})
+			open = !strings.HasSuffix(word, " ")
+		}
+	}
+	return all
 }
 
 // join adds a piece to a line, to the last one where it is set alike.

@@ -163,6 +163,14 @@ func TestWrap(t *testing.T) {
 			t.Errorf("%q in %g is %q, want %q", tt.text, tt.room, got, tt.want)
 		}
 	}
+	// A bracket behind code goes with it to the next line.
+	bold := s
+	bold.bold = true
+	lines := w.wrap([]piece{{"one (", s}, {"two", bold}, {") four", s}}, 50)
+	want := [][]piece{{{"one ", s}}, {{"(", s}, {"two", bold}, {") ", s}}, {{"four", s}}}
+	if !slices.EqualFunc(lines, want, slices.Equal[[]piece]) {
+		t.Errorf("several styles are broken as %+v, want %+v", lines, want)
+	}
 }
 
 func TestWhatCannotBeDrawn(t *testing.T) {
