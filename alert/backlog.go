@@ -1,7 +1,6 @@
 package alert
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -92,6 +91,7 @@ func (n Notice) names() []string {
 // not told again.
 func (m *Memory) replace(destination string, places []int, run probes.Run, o Options) {
 	var sum Backlog
+	var about []About
 	first := places[0]
 	decided, channel := m.Outbox[first].Decided, m.Outbox[first].Channel
 	for _, i := range places {
@@ -99,6 +99,8 @@ func (m *Memory) replace(destination string, places []int, run probes.Run, o Opt
 		way, _ := n.way(destination)
 		if !slices.Contains(way.Done, PartMessage) {
 			sum.add(*n, way.PossibleRepeat)
+			about = append(about, n.About...)
+			m.owe(*n, Way{Destination: destination, PossibleRepeat: n.Whole && way.PossibleRepeat})
 		}
 		if n.Decided.Before(decided) {
 			decided = n.Decided
@@ -108,6 +110,8 @@ func (m *Memory) replace(destination string, places []int, run probes.Run, o Opt
 	sum.bound()
 	if len(sum.Entries) > 0 || sum.Others > 0 {
 		n := backlogNotice(sum, run, o)
+		n.About = m.aboutAll(sum, about)
+		n.Severity = highest(n.About)
 		n.ID = strings.Join([]string{string(KindBacklog), destination, channel, o.Now.UTC().Format(time.RFC3339Nano)}, " ")
 		n.Decided, n.Channel, n.Ways = decided, channel, ways([]string{destination})
 		m.Outbox = slices.Insert(m.Outbox, first, n)
@@ -117,6 +121,9 @@ func (m *Memory) replace(destination string, places []int, run probes.Run, o Opt
 
 // add sums up one more notice.
 func (b *Backlog) add(n Notice, doubted bool) {
+	if n.Whole { // of what the sum holds; it is told anew
+		return
+	}
 	if n.Kind == KindBacklog {
 		for _, e := range n.Backlog.Entries {
 			e.PossibleRepeat = e.PossibleRepeat || doubted
@@ -205,7 +212,7 @@ func backlogNotice(b Backlog, run probes.Run, o Options) Notice {
 	n := Notice{
 		Kind: KindBacklog, Backlog: b,
 		Title:   shorten("BACKLOG: "+counted(len(b.Entries)+b.More, "incident")+" while notices could not be delivered", maxTitle, "…"),
-		Summary: shorten(fmt.Sprintf("For more than %s no notice arrived here. Opened and perhaps still open: %d; opened and over: %d; over: %d.", span(waitsAtMost), len(open), len(over), len(ended)), maxSummary, "…"),
+		Summary: shorten("For more than "+span(waitsAtMost)+" no notice arrived here"+backlogCounts(len(open), len(over), len(ended))+".", maxSummary, "…"),
 		Links:   links(Link{"Dashboard", dashboard(o, run, place{})}),
 		Trail:   trail(run, ""),
 	}
@@ -223,6 +230,23 @@ func backlogNotice(b Backlog, run probes.Run, o Options) Notice {
 		section("Also", FormList, maxFacts, also),
 	)
 	return n
+}
+
+// backlogCounts say how many of the incidents may still be open.
+func backlogCounts(open, over, ended int) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{open, "opened and may still be open"}, {over, "opened and ended"}, {ended, "ended, told before as opened"}} {
+		if part.n > 0 {
+			parts = append(parts, counted(part.n, "incident")+" "+part.what)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
 }
 
 // line says one incident with its times.

@@ -349,7 +349,7 @@ func TestFormats(t *testing.T) {
 		t.Errorf("age of 500 ms: %q", got)
 	}
 	for d, want := range map[time.Duration]string{
-		0: "1 min", 15 * time.Minute: "15 min", 185 * time.Minute: "3 h 5 min", 52 * time.Hour: "2 d 4 h",
+		0: "1 s", 3 * time.Second: "3 s", 59600 * ms: "1 min", 61 * time.Second: "1 min", 15 * time.Minute: "15 min", 185 * time.Minute: "3 h 5 min", 52 * time.Hour: "2 d 4 h",
 	} {
 		if got := lasted(d); got != want {
 			t.Errorf("lasted(%s) = %q, want %q", d, got, want)

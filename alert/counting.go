@@ -73,9 +73,13 @@ func whole(id string, run probes.Run) bool {
 
 // count adds a run that counts.
 func (i *Incident) count(c counting, contributing []string, at time.Time, o Options) {
+	if !i.Last.IsZero() && at.After(i.Last) {
+		i.Apart = at.Sub(i.Last)
+	}
 	i.Probes, i.Last = contributing, at
 	i.Counted++
 	i.Good++
+	i.Otherwise = Otherwise{}
 	if c == failed {
 		i.Failed++
 		i.Good, i.Failing = 0, at

@@ -75,12 +75,15 @@ func (m *Memory) post(decided []Notice, run probes.Run, o Options) {
 	m.readdress(o.Destinations)
 	for _, n := range decided {
 		if n.Kind == KindReminder {
-			m.Outbox = slices.DeleteFunc(m.Outbox, func(old Notice) bool { return old.Kind == KindReminder && old.Thread == n.Thread && sameAbout(old, n) })
+			m.Outbox = slices.DeleteFunc(m.Outbox, func(old Notice) bool {
+				return old.Kind == KindReminder && !old.Whole && old.Thread == n.Thread && sameAbout(old, n)
+			})
 		}
 		n.Ways = ways(o.Destinations)
 		m.Outbox = append(m.Outbox, n)
 	}
 	m.sumUpBacklog(run, o)
+	m.tellOwed(run, o)
 }
 
 // sameAbout reports whether two notices tell the same incidents.
@@ -132,7 +135,11 @@ func (m *Memory) step(about key, run probes.Run, o Options) []turn {
 		have = m.Incidents[at]
 	}
 	count, failing := judge(have.Probes, about, run)
-	if count == uncounted || at < 0 && count == good {
+	switch {
+	case count == uncounted && at >= 0:
+		m.Incidents[at].otherwise(run, started(run, o.Now))
+		return nil
+	case count == uncounted || at < 0 && count == good:
 		return nil
 	}
 	if at < 0 {
@@ -148,13 +155,13 @@ func (m *Memory) step(about key, run probes.Run, o Options) []turn {
 	switch now.advance(o) {
 	case opens:
 		now.open(run, o)
-		now.Flapping = m.flaps(*now, o.Now)
+		now.flap(m.flaps(*now, o.Now))
 	case ends:
-		ended := now.end(o, false)
-		for n := range ended {
-			ended[n].accepted = acceptedNow(*now, contributed(now.Probes, run)) != nil
+		by := EndedRecovered
+		if acceptedNow(*now, contributed(now.Probes, run)) != nil {
+			by = EndedAccepted
 		}
-		return ended
+		return now.end(o, by)
 	case vanishes:
 		m.Incidents = slices.Delete(m.Incidents, at, at+1)
 		return nil
@@ -164,10 +171,11 @@ func (m *Memory) step(about key, run probes.Run, o Options) []turn {
 }
 
 // waits reports whether people have yet to be told something of an incident
-// that is more than a reminder.
+// that is more than a reminder. A backlog is of one destination, and tells what
+// is old.
 func (m Memory) waits(incident string) bool {
 	return slices.ContainsFunc(m.Outbox, func(n Notice) bool {
-		return n.Kind != KindReminder && slices.ContainsFunc(n.About, func(a About) bool { return a.Name == incident })
+		return n.Kind != KindReminder && n.Kind != KindBacklog && slices.ContainsFunc(n.About, func(a About) bool { return a.Name == incident })
 	})
 }
 
@@ -182,15 +190,15 @@ func (i *Incident) open(run probes.Run, o Options) {
 	}
 }
 
-// interval is the longest at which the probes are looked at; have, where the
-// run does not say.
+// interval is the longest at which the probes are looked at, 0 where that is in
+// every run; have, where the run does not say.
 func interval(outcomes []probes.Outcome, have time.Duration) time.Duration {
+	if len(outcomes) == 0 {
+		return have
+	}
 	longest := time.Duration(0)
 	for _, o := range outcomes {
 		longest = max(longest, o.Every)
-	}
-	if longest == 0 {
-		return have
 	}
 	return longest
 }

@@ -170,19 +170,24 @@ type heldUp struct {
 	all      bool
 	failures int // that said nothing about the notice itself
 	threads  map[string]bool
+	names    map[string]bool // incidents of what was not told: a backlog has no thread, and what follows of them waits, too
 	channels map[string]bool // that were refused, as notices name them
 }
 
 func (h *heldUp) holds(n Notice) bool {
-	return h.all || n.Thread != "" && h.threads[n.Thread] || h.channels[n.Channel]
+	return h.all || n.Thread != "" && h.threads[n.Thread] || h.channels[n.Channel] ||
+		slices.ContainsFunc(n.names(), func(name string) bool { return h.names[name] })
 }
 
 // after decides what a failure holds up.
 func (h *heldUp) after(n Notice, way Way, e *SendError) {
 	if h.threads == nil {
-		h.threads, h.channels = map[string]bool{}, map[string]bool{}
+		h.threads, h.names, h.channels = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	}
 	h.threads[n.Thread] = true
+	for _, name := range n.names() {
+		h.names[name] = true
+	}
 	switch {
 	case e.Content:
 	case e.Place:

@@ -38,6 +38,7 @@ const (
 	mostItems   = 50   // of a digest
 	maxDegraded = 2700 // a section of it; it has two at most
 	maxAccepted = 2000
+	maxFinding  = 240 // of what is said of one finding
 	// soon is when the end of an acceptance is to be looked at.
 	soon = 7 * 24 * time.Hour
 )
@@ -76,7 +77,7 @@ func (d Digest) hasNews(now time.Time) bool {
 // itemOf returns what a digest says of an outcome, and whether it says anything.
 func itemOf(o probes.Outcome) (DigestItem, bool) {
 	item := DigestItem{
-		Target: o.Target, Probe: o.Probe, Diagnosis: o.Diagnosis, Words: troubleOf(o), Runs: 1, Message: shorten(clean(o.Message), 160, "…"),
+		Target: o.Target, Probe: o.Probe, Diagnosis: o.Diagnosis, Words: troubleOf(o), Runs: 1, Message: clause(o.Message, maxFinding),
 	}
 	if o.Accepted != nil {
 		item.Until, item.Reason = o.Accepted.Until, shorten(clean(o.Accepted.Reason), 100, "…")
@@ -180,8 +181,8 @@ func itemLines(items []DigestItem) []string {
 		if !item.Until.IsZero() {
 			text += ". Accepted until " + item.lastDay() + because(item.Reason)
 		}
-		if item.Message != "" {
-			text += ". " + capital(item.Message)
+		if said := clause(item.Message, min(maxFinding, maxLine-size(text)-len(". .")-1)); said != "" {
+			text += ". " + capital(said)
 		}
 		lines[i] = sentence(text)
 	}

@@ -39,8 +39,8 @@ func notice(i Incident, kind Kind, run probes.Run, o Options) Notice {
 	if kind == KindSharper {
 		n.ID += " " + string(lead.Diagnosis)
 	}
-	n.Title = shorten(heading(kind, o)+clean(i.Target)+": "+troubleOf(*lead), maxTitle, "…")
-	n.Summary = shorten(clean(summary(*lead)), maxSummary, "…")
+	n.Title = shorten(i.heading(kind, o)+clean(i.Target)+": "+troubleOf(*lead)+copesWords(*lead, outcomes), maxTitle, "…")
+	n.Summary = shorten(i.before(kind, o)+clean(summary(*lead, outcomes)), maxSummary, "…")
 	n.Links = links(Link{"Dashboard", dashboard(o, run, placeOf(i, *lead))}, Link{"Runbook", lead.Notice.Runbook})
 	n.Trail = trail(run, traceOf(*lead))
 	n.Charts = charts(outcomes)
@@ -57,8 +57,10 @@ func notice(i Incident, kind Kind, run probes.Run, o Options) Notice {
 
 // heading begins the title. A preview is of what has not happened: one failed
 // run seldom fires.
-func heading(kind Kind, o Options) string {
+func (i Incident) heading(kind Kind, o Options) string {
 	switch {
+	case kind == KindReminder:
+		return i.stillWord(o)
 	case kind == KindFlapping:
 		return "FLAPPING "
 	case kind == KindSharper:
@@ -77,6 +79,8 @@ func news(i Incident, lead probes.Outcome, kind Kind) []string {
 	switch kind {
 	case KindFlapping:
 		lines = append(lines, i.flappingWords())
+	case KindReminder:
+		lines = append(lines, "That it opened could not be told for more than "+span(waitsAtMost)+", and stands in a backlog alone: this is all of it.")
 	case KindSharper:
 		lines = append(lines, "It opened as: "+i.Opened.trouble()+". What is measured now says: "+troubleOf(lead)+".")
 	default:
@@ -91,17 +95,21 @@ func news(i Incident, lead probes.Outcome, kind Kind) []string {
 func (i Incident) name() string { return fmt.Sprintf("%s/%s#%d", i.Target, i.Family, i.Number) }
 
 // summary is one sentence: the application's error where it is known.
-func summary(o probes.Outcome) string {
-	if text := clientWords(o); text != "" {
+func summary(o probes.Outcome, outcomes []probes.Outcome) string {
+	if text := clientWords(o, unhurt(outcomes, o.Family)); text != "" {
 		return text
 	}
 	return o.Message
 }
 
-// clientWords say what the declared client does, in its own words.
-func clientWords(o probes.Outcome) string {
-	if o.Client == nil || o.Client.Experiences == "" {
+// clientWords say what the declared client does, in its own words, and whether
+// it does the application no harm.
+func clientWords(o probes.Outcome, unhurt bool) string {
+	switch {
+	case o.Client == nil || o.Client.Experiences == "":
 		return ""
+	case unhurt:
+		return "The application is not hurt by it: its HTTP client, " + o.Client.Kind + " as declared, " + o.Client.Experiences
 	}
 	return "The application's HTTP client, " + o.Client.Kind + " as declared, " + o.Client.Experiences
 }
@@ -109,12 +117,15 @@ func clientWords(o probes.Outcome) string {
 // experience says what goes wrong in the application, then what perch saw.
 func experience(lead probes.Outcome, outcomes []probes.Outcome, family probes.Family) []string {
 	var lines []string
-	if text := clientWords(lead); text != "" {
+	if text := clientWords(lead, unhurt(outcomes, family)); text != "" {
 		lines = append(lines, sentence(text)+" "+retries(lead.Retry))
 	}
 	if lead.Client != nil && lead.Client.Band != nil {
-		lines = append(lines, "It does so on connections idle for "+bandWords(lead.Client.Band)+
-			": "+ended(outcomes)+".")
+		does := "It does so on"
+		if lead.Client.Result == probes.ClientNotices {
+			does = "It would use without looking"
+		}
+		lines = append(lines, does+" connections idle for "+bandWords(lead.Client.Band)+": "+ended(outcomes)+".")
 	}
 	if text := seen(lead); text != "" && !toldByLadder(lead) {
 		lines = append(lines, sentence(capital(text)))
@@ -148,7 +159,7 @@ func ended(outcomes []probes.Outcome) string {
 // toldByLadder reports whether the reader finds in the ladder what the
 // outcome's message says, and beside it what the application makes of it.
 func toldByLadder(o probes.Outcome) bool {
-	return clientWords(o) != "" && o.Close != nil && attempt(o, probes.ConnectionReused) != nil
+	return clientWords(o, false) != "" && o.Close != nil && attempt(o, probes.ConnectionReused) != nil
 }
 
 // seen is the outcome's message without what it says of the client, which is
@@ -167,7 +178,7 @@ func seen(o probes.Outcome) string {
 // sentence ends a text as a sentence ends.
 func sentence(text string) string {
 	text = strings.TrimSpace(text)
-	if text == "" || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "?") {
+	if text == "" || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "…") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "?") {
 		return text
 	}
 	return text + "."
@@ -176,7 +187,10 @@ func sentence(text string) string {
 // sinceWhen says since when, how often, and who owns it.
 func sinceWhen(i Incident, lead probes.Outcome, kind Kind, o Options) []Fact {
 	runs := fmt.Sprintf("%d of the last %d failed", i.failures(), len(i.Runs))
-	if kind == KindPreview {
+	switch {
+	case len(i.Flapping) > 0: // the window is of the last of them alone
+		runs = number(i.Failed) + " of " + number(i.Counted) + " failed"
+	case kind == KindPreview:
 		runs = "not fired yet: 1 failed run; " + rule(o)
 	}
 	return []Fact{
@@ -230,7 +244,11 @@ func withoutNumbers(text string) string {
 // checks say how to look now, and how to be left in peace.
 // A preview is not sent, so there is nothing to mute.
 func checks(i Incident, lead probes.Outcome, kind Kind, config string) []string {
-	lines := []string{"`" + command(i, config) + "` runs it again now"}
+	again := "`" + command(i, config) + "` runs it again now"
+	if kind != KindPreview { // of a run that nothing remembers
+		again += "; it counts as a run"
+	}
+	lines := []string{again}
 	if address := publicURL(lead.Notice.URL); address != "" && i.Family == probes.FamilyConnection {
 		lines = append(lines, "`perch idle "+quoted(address)+"` measures this path's idle timeout")
 	}

@@ -18,6 +18,39 @@ func fit(lines []string, limit int, form Form) []string {
 	return kept
 }
 
+// clause cleans a text that is read in passing, and keeps what fits of it: whole
+// parts of its sentence, the first ones, outside of brackets; where not even one
+// fits it is cut at a word.
+func clause(text string, limit int) string {
+	text = clean(text)
+	if size(text) <= limit {
+		return text
+	}
+	end, comma, depth, used := 0, 0, 0, 0
+	for i, r := range text {
+		if used += runeSize(r); used > limit {
+			break
+		}
+		switch ends := depth <= 0 && strings.HasPrefix(text[i:], string(r)+" "); {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case ends && strings.ContainsRune(";:.", r):
+			end = i
+		case ends && r == ',':
+			comma = i
+		}
+	}
+	switch {
+	case end > 0:
+		return text[:end]
+	case comma > 0:
+		return text[:comma]
+	}
+	return shorten(text, limit, "…")
+}
+
 // split is fit, with the lines that have no room.
 func split(lines []string, limit int, form Form) (kept, rest []string) {
 	room := limit - 60 // for the count

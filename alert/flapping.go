@@ -13,15 +13,14 @@ const (
 	flapBefore = 2
 )
 
-// flaps returns when the incidents before it opened, where so many of them
-// opened and closed within the last hour that this one is told as flapping;
-// else nil.
-func (m Memory) flaps(about Incident, now time.Time) []time.Time {
-	var before []time.Time
+// flaps returns the incidents before it, where so many of them opened and
+// closed within the last hour that this one is told as flapping; else nil.
+func (m Memory) flaps(about Incident, now time.Time) []Incident {
+	var before []Incident
 	for _, i := range m.Incidents {
 		if i.State == StateResolved && i.Target == about.Target && i.Family == about.Family &&
 			!i.Fired.IsZero() && now.Sub(i.Fired) <= flapWithin {
-			before = append(before, i.Fired)
+			before = append(before, i)
 		}
 	}
 	if len(before) < flapBefore {
@@ -30,10 +29,40 @@ func (m Memory) flaps(about Incident, now time.Time) []time.Time {
 	return before
 }
 
+// flap makes one incident of those before it and this one: it lasts since the
+// first of them, and counts their runs. One that flapped itself counted those
+// before it already.
+func (i *Incident) flap(before []Incident) {
+	runsFailed, counted := 0, 0
+	for n, earlier := range before {
+		if n == 0 || earlier.Since.Before(i.Since) {
+			i.Since = earlier.Since
+		}
+		if len(earlier.Flapping) > 0 {
+			runsFailed, counted = 0, 0
+		}
+		runsFailed, counted = runsFailed+earlier.Failed, counted+earlier.Counted
+		i.Flapping = append(i.Flapping, earlier.Fired)
+	}
+	i.Failed, i.Counted = i.Failed+runsFailed, i.Counted+counted
+}
+
 // calm reports whether a flapping incident may be over: no run failed for an
 // hour, by the runs' own clock.
 func (i *Incident) calm() bool {
 	return len(i.Flapping) == 0 || i.Last.Sub(i.Failing) >= flapWithin
+}
+
+// before is what a summary says before the trouble: that the incident flaps and
+// how often it opened, or for how long it is open where that is news.
+func (i Incident) before(kind Kind, o Options) string {
+	switch {
+	case kind == KindReminder:
+		return "Open for " + lasted(o.Now.Sub(i.Since)) + ", " + i.share() + ". "
+	case len(i.Flapping) == 0:
+		return ""
+	}
+	return fmt.Sprintf("Flapping: it opened %d times within an hour, %s. ", len(i.Flapping)+1, i.share())
 }
 
 // flappingWords say why the incident is one, and when it is over.

@@ -13,6 +13,7 @@ func (m Memory) clone() Memory {
 	for i := range m.Incidents {
 		at := &m.Incidents[i]
 		at.Probes, at.Runs, at.Known = slices.Clone(at.Probes), slices.Clone(at.Runs), slices.Clone(at.Known)
+		at.Owed = slices.Clone(at.Owed)
 	}
 	m.Outbox = slices.Clone(m.Outbox)
 	for i := range m.Outbox {

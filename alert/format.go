@@ -50,9 +50,12 @@ func span(d time.Duration) string {
 	return decimal(d, time.Second, 3) + " s"
 }
 
-// lasted says how long an incident lasted: 12 min, 3 h 5 min, 2 d 4 h, 2 d.
+// lasted says how long an incident lasted: 3 s, 12 min, 3 h 5 min, 2 d 4 h, 2 d.
 func lasted(d time.Duration) string {
-	d = max(time.Minute, d.Round(time.Minute))
+	if d = max(time.Second, d.Round(time.Second)); d < time.Minute {
+		return fmt.Sprintf("%d s", d/time.Second)
+	}
+	d = d.Round(time.Minute)
 	days, hours, minutes := int(d/(24*time.Hour)), int(d%(24*time.Hour)/time.Hour), int(d%time.Hour/time.Minute)
 	switch {
 	case days > 0 && hours > 0:

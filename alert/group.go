@@ -24,11 +24,14 @@ type togetherness struct {
 func (t turn) together() (togetherness, bool) {
 	common := togetherness{kind: t.kind, channel: t.Channel, severity: t.Severity}
 	switch {
-	case t.silence != nil || t.removed || t.accepted:
+	case t.silence != nil || t.EndedBy == EndedRemoved || t.EndedBy == EndedAccepted:
 		return common, false
 	case t.kind == KindFiring:
-		common.trouble = t.trouble
+		common.trouble = t.alike
 		return common, true
+	case t.whole: // where they were told before does not matter: nobody was
+		common.trouble = t.alike
+		return common, len(t.Flapping) == 0
 	case t.kind == KindResolved || t.kind == KindReminder:
 		common.thread = t.thread()
 		return common, common.thread != t.name()
@@ -84,11 +87,11 @@ func (m *Memory) notices(turns []turn, run probes.Run, o Options) []Notice {
 // notice writes what is told of one incident.
 func (t turn) notice(run probes.Run, o Options) Notice {
 	switch {
-	case t.removed:
+	case t.EndedBy == EndedRemoved:
 		return removedNotice(t.Incident, run, o)
 	case t.kind == KindResolved:
 		return resolvedNotice(t.Incident, run, o)
-	case t.kind == KindReminder:
+	case t.kind == KindReminder && !t.whole:
 		return reminderNotice(t.Incident, run, o)
 	}
 	return notice(t.Incident, t.kind, run, o)
@@ -109,6 +112,7 @@ func (m *Memory) groupNotice(list []turn, run probes.Run, o Options) Notice {
 	n := example.Incident.notice(o)
 	n.ID = fmt.Sprintf("%s %s %d", n.Thread, example.kind, list[0].Number)
 	n.Kind, n.Target, n.Diagnosis, n.About = example.kind, "", example.diagnosis, nil
+	n.Thread = threadOfAll(list)
 	if example.kind == KindReminder {
 		n.ID += fmt.Sprintf("-%d", example.Reminders)
 	}
@@ -124,7 +128,7 @@ func (m *Memory) groupNotice(list []turn, run probes.Run, o Options) Notice {
 		}
 	}
 	outcomes := contributed(example.Probes, run)
-	n.Title = shorten(groupTitle(example, len(targets)), maxTitle, "…")
+	n.Title = shorten(groupTitle(example, list, len(targets)), maxTitle, "…")
 	n.Summary = shorten(groupSummary(example, targets, outcomes), maxSummary, "…")
 	n.Links = links(Link{"Dashboard", dashboard(o, run, place{targets: targets, since: since})}, Link{"Runbook", example.Runbook})
 	n.Trail = trail(run, lastTrace(outcomes))
@@ -155,16 +159,35 @@ func exampleOf(list []turn, run probes.Run) turn {
 	return best
 }
 
-func groupTitle(example turn, targets int) string {
+func groupTitle(example turn, list []turn, targets int) string {
 	what := counted(targets, "target")
-	switch example.kind {
-	case KindResolved:
-		return "RESOLVED " + what + " (" + example.Opened.trouble() + ")"
-	case KindReminder:
-		return "STILL FIRING " + what + ": " + example.trouble
-	default:
-		return "FIRING " + what + ": " + example.trouble
+	if example.kind == KindResolved {
+		opened := func(t turn) string { return t.Opened.trouble() }
+		return "RESOLVED " + what + " (" + ofAll(list, opened, trouble(example.Opened.Diagnosis)) + ")"
 	}
+	what += ": " + ofAll(list, func(t turn) string { return t.trouble }, example.alike)
+	if !slices.ContainsFunc(list, func(t turn) bool { return !t.unhurt }) {
+		what += " (the clients cope)"
+	}
+	if example.kind == KindReminder {
+		return "STILL FIRING " + what
+	}
+	return "FIRING " + what
+}
+
+// ofAll is what each of them says; where they differ, the other.
+func ofAll(list []turn, says func(turn) string, other string) string {
+	first := says(list[0])
+	if slices.ContainsFunc(list, func(t turn) bool { return says(t) != first }) {
+		return other
+	}
+	return first
+}
+
+// threadOfAll is the one conversation of all; where each has its own, what is
+// told of all stands alone.
+func threadOfAll(list []turn) string {
+	return ofAll(list, func(t turn) string { return t.thread() }, "")
 }
 
 // groupSummary names the targets, as many as a phone shows, and says what one
@@ -180,11 +203,11 @@ func groupSummary(example turn, targets []string, outcomes []probes.Outcome) str
 		text += " and " + counted(left, "more target")
 	}
 	if example.kind == KindResolved {
-		changed, how := whyOver(example.Incident, outcomes, look(outcomes, example.Family))
+		changed, how := whyOver(example.Incident, outcomes)
 		return sentence("Over at " + text + " after " + lasted(example.Ended.Sub(example.Since)) + ": " + becauseWords(changed, how))
 	}
 	if lead := leading(outcomes, example.Family); lead != nil {
-		return sentence(text + ": " + clean(summary(*lead)))
+		return sentence(text + ": " + clean(summary(*lead, outcomes)))
 	}
 	return sentence(text)
 }
@@ -197,20 +220,19 @@ func groupSections(list []turn, example turn, run probes.Run, o Options) []Secti
 	lead := leading(outcomes, example.Family)
 	switch {
 	case example.kind == KindResolved:
-		now := look(outcomes, example.Family)
-		changed, how := whyOver(example.Incident, outcomes, now)
+		changed, how := whyOver(example.Incident, outcomes)
 		return slices.Concat(where,
 			section("Why it is over at "+name+", as an example", FormText, maxExperience, reasonsWhy(example.Incident, changed, how)),
 			section("The proof, from the last run at "+name+". "+ladderHeading(outcomes), FormFixed, maxLadder, ladderLines(outcomes)),
-			section("When it would come back", FormText, maxFacts, []string{comesBack(example.Opened, now, changed)}),
+			section("When it would come back", FormText, maxFacts, returns(example.Incident, outcomes, changed, o)),
 			check)
-	case example.kind == KindReminder || lead == nil:
+	case example.kind == KindReminder && !example.whole || lead == nil:
 		return slices.Concat(where,
 			section("What changed at "+name+" since it opened, as an example", FormText, maxExperience, sinceOpening(example.Incident, look(outcomes, example.Family))),
 			check)
 	}
 	return slices.Concat(where,
-		section("What the application experiences at "+name+", as an example", FormText, maxExperience/2, append(news(example.Incident, *lead, KindFiring), experience(*lead, outcomes, example.Family)...)),
+		section("What the application experiences at "+name+", as an example", FormText, maxExperience/2, append(news(example.Incident, *lead, example.kind), experience(*lead, outcomes, example.Family)...)),
 		section(ladderHeading(outcomes), FormFixed, maxLadder*3/4, ladderLines(outcomes)),
 		section("Explanations, ruled in or out by what was measured there", FormList, maxHypotheses, hypotheses(*lead, outcomes)),
 		section("What to change", FormList, maxAdvice, advice(*lead, outcomes)),
@@ -223,8 +245,11 @@ func groupLines(list []turn, run probes.Run) []string {
 	for n, t := range list {
 		text := shorten(clean(t.Target), 80, "…") + ": " + t.share() + " since " + clock(t.Since)
 		if t.kind == KindResolved {
-			changed, _ := why(t.Opened, look(contributed(t.Probes, run), t.Family))
+			changed, how := whyOver(t.Incident, contributed(t.Probes, run))
 			text += "; over after " + lasted(t.Ended.Sub(t.Since)) + ": " + string(changed)
+			if changed == causeAgain && how != "" {
+				text += " (" + how + ")"
+			}
 		}
 		if t.Owner != "" {
 			text += "; owner " + shorten(clean(t.Owner), 60, "…")
@@ -238,7 +263,7 @@ func groupLines(list []turn, run probes.Run) []string {
 }
 
 func groupChecks(example turn, o Options) []string {
-	lines := []string{"`" + command(example.Incident, o.Config) + "` runs the example again now"}
+	lines := []string{"`" + command(example.Incident, o.Config) + "` runs the example again now; it counts as a run"}
 	if example.kind != KindResolved {
 		lines = append(lines, mute(example.Target, o.Config)+"; the others likewise")
 	}

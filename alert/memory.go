@@ -38,9 +38,10 @@ type Incident struct {
 	Last    time.Time     `json:"last"`   // start of the last run that counted
 	Fired   time.Time     `json:"fired,omitzero"`
 	Ended   time.Time     `json:"ended,omitzero"`
-	Runs    []bool        `json:"runs,omitempty"` // the last FireAfter+1 runs that counted, oldest first; true: failed
-	Good    int           `json:"good,omitempty"` // good runs in a row
-	Failed  int           `json:"failed"`         // runs that failed, of those Counted since it began
+	EndedBy EndedBy       `json:"ended_by,omitempty"` // empty while it is open, and in the format before
+	Runs    []bool        `json:"runs,omitempty"`     // the last FireAfter+1 runs that counted, oldest first; true: failed
+	Good    int           `json:"good,omitempty"`     // good runs in a row
+	Failed  int           `json:"failed"`             // runs that failed, of those Counted since it began
 	Counted int           `json:"counted"`
 	// Announced says that people were told of it, or will be: the opening is in
 	// the outbox or has left it. Without it nobody needs to hear of its end.
@@ -55,8 +56,13 @@ type Incident struct {
 	Thread string `json:"thread,omitempty"`
 	// Every is the longest interval of its probes, where one is known.
 	Every time.Duration `json:"every,omitempty"`
+	// Apart is between the starts of the last two runs that counted; 0: there was
+	// one only, or the format before.
+	Apart time.Duration `json:"apart,omitempty"`
 	// Failing is the start of the last run that failed.
 	Failing time.Time `json:"failing,omitzero"`
+	// Otherwise is how its probes fail now, where that is another trouble.
+	Otherwise Otherwise `json:"otherwise,omitzero"`
 	// Heard is when people were last told of it (or shown, where nothing is told).
 	Heard     time.Time `json:"heard,omitzero"`
 	Reminders int       `json:"reminders,omitempty"`
@@ -64,6 +70,9 @@ type Incident struct {
 	Known []probes.Diagnosis `json:"known,omitempty"`
 	// Flapping are the openings within the hour before it; none: it is a plain one.
 	Flapping []time.Time `json:"flapping,omitempty"`
+	// Owed are the ways to destinations that know of its opening by a backlog
+	// alone: they are told in full at its next failed run.
+	Owed []Way `json:"owed,omitempty"`
 	// Silenced is the silence that kept its opening from being told.
 	Silenced Hush `json:"silenced,omitzero"`
 }
@@ -83,6 +92,16 @@ const (
 	StatePending  State = "pending"  // failed, and not often enough to be told
 	StateFiring   State = "firing"   // open
 	StateResolved State = "resolved" // over
+)
+
+// EndedBy says by what an incident ended: not every end is a mending.
+type EndedBy string
+
+// The ends.
+const (
+	EndedRecovered EndedBy = "recovered" // what failed works
+	EndedAccepted  EndedBy = "accepted"  // it fails, and is accepted now
+	EndedRemoved   EndedBy = "removed"   // the config no longer has its probes: nothing is known
 )
 
 // Open returns the incidents that are firing, oldest first.

@@ -28,10 +28,13 @@ type Notice struct {
 	Thread   string  `json:"thread,omitempty"`
 	Channel  string  `json:"channel,omitempty"`  // of Slack; empty: the default one
 	Severity string  `json:"severity,omitempty"` // page, ticket, info; empty: not said
-	About    []About `json:"about,omitempty"`    // the incidents; none: a digest, a test, a summary
+	About    []About `json:"about,omitempty"`    // the incidents; none: a digest, a test
 	Backlog  Backlog `json:"backlog,omitzero"`   // KindBacklog: what it sums up
-	Charts   Charts  `json:"charts,omitzero"`    // what is drawn, where a destination shows pictures
-	Ways     []Way   `json:"ways,omitempty"`     // the destinations that were not told yet
+	// Whole says of a reminder that it tells all that an opening does: that one
+	// stood in a backlog alone.
+	Whole  bool   `json:"whole,omitempty"`
+	Charts Charts `json:"charts,omitzero"` // what is drawn, where a destination shows pictures
+	Ways   []Way  `json:"ways,omitempty"`  // the destinations that were not told yet
 
 	// What follows is said for one destination, when the notice is sent there.
 
@@ -51,12 +54,14 @@ type About struct {
 	Since    time.Time     `json:"since"`
 	Fired    time.Time     `json:"fired,omitzero"`
 	Ended    time.Time     `json:"ended,omitzero"`
+	EndedBy  EndedBy       `json:"ended_by,omitempty"` // empty while it is open
 	Failed   int           `json:"failed_runs"`
 	Counted  int           `json:"counted_runs"`
 	Owner    string        `json:"owner,omitempty"`
 	Severity string        `json:"severity,omitempty"`
 	Runbook  string        `json:"runbook,omitempty"`
-	// Every is how often the incident's probes are looked at; 0: not known.
+	// Every is how often the incident's probes are looked at: where they are in
+	// every run, how far apart the last two were; 0: not known.
 	Every time.Duration `json:"every,omitempty"`
 	// Trouble is what it opened with, as the end of "stock-api: ...".
 	Trouble string `json:"trouble,omitempty"`

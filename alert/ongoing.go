@@ -23,9 +23,17 @@ func Ongoing(m Memory, run probes.Run, o Options) []Notice {
 		n.Trail = trail(run, traceOf(lead))
 		n.Sections = slices.Concat(
 			facts("Since when, and how often", i.soFar(o)...),
-			section("What is known", FormText, maxExperience, []string{atOpening(i)}),
+			section("What is known", FormText, maxExperience, known(i, outcomes)),
 		)
 		out = append(out, n)
 	}
 	return out
+}
+
+// known says what an incident shows now, or when it last did.
+func known(i Incident, outcomes []probes.Outcome) []string {
+	if leading(outcomes, i.Family) != nil {
+		return []string{atOpening(i)}
+	}
+	return i.lastSeen()
 }

@@ -52,7 +52,16 @@ func (p *people) read(n Notice) {
 	if n.PossibleRepeat {
 		p.kinds[aRepeat]++
 	}
-	for _, e := range n.Backlog.Entries {
+	if n.Whole {
+		p.kinds[n.Kind+inFull]++
+	}
+	if n.Kind == KindBacklog && len(n.About) != len(n.Backlog.Entries) {
+		p.problems = append(p.problems, fmt.Sprintf("%s names %d incidents, and says of %d what machines need", n.ID, len(n.Backlog.Entries), len(n.About)))
+	}
+	for at, e := range n.Backlog.Entries {
+		if a := n.About[at]; a.Name != e.Name || !e.Ended.IsZero() != (a.State == StateResolved) {
+			p.problems = append(p.problems, fmt.Sprintf("%s says %+v of %+v", n.ID, a, e))
+		}
 		if !e.Opened.IsZero() {
 			p.open(e.Name, n, n.PossibleRepeat || e.PossibleRepeat)
 		}
@@ -66,6 +75,7 @@ func (p *people) read(n Notice) {
 			p.open(a.Name, n, n.PossibleRepeat)
 		case KindResolved:
 			p.end(a.Name, n, n.PossibleRepeat)
+		case KindBacklog: // by its entries
 		default:
 			if p.opened[a.Name] == 0 || p.ended[a.Name] > 0 && !n.PossibleRepeat {
 				p.problems = append(p.problems, fmt.Sprintf("%s is out of turn", n.ID))
@@ -101,6 +111,7 @@ type lived struct {
 	hook   *people
 	last   probes.Run          // comes again more often than not,
 	flips  int                 // for so many runs in turn with one in which all is well
+	outage int                 // so many runs more in which the same fails, and nobody can be told
 	ever   map[string]Incident // as last saved
 }
 
@@ -196,7 +207,7 @@ func TestAnySequence(t *testing.T) {
 	}
 	for _, kind := range []Kind{
 		KindFiring, KindResolved, KindFlapping, KindSharper, KindReminder, KindDigest, KindBacklog,
-		KindFiring + ofSeveral, KindResolved + ofSeveral, KindReminder + ofSeveral, aRepeat,
+		KindFiring + ofSeveral, KindResolved + ofSeveral, KindReminder + ofSeveral, KindReminder + inFull, aRepeat,
 	} {
 		if read[kind] == 0 {
 			t.Errorf("no notice of the kind %q was read: the runs are too tame", kind)
@@ -208,11 +219,22 @@ func TestAnySequence(t *testing.T) {
 const (
 	ofSeveral Kind = " of several"
 	aRepeat   Kind = "a repeat"
+	inFull    Kind = " in full"
 )
 
 // pass lets time go by, and destinations go away and come back.
 func (l *lived) pass() {
 	l.now = l.now.Add(5 * time.Minute)
+	if l.outage == 0 && l.random.IntN(40) == 0 {
+		l.outage, l.slack.down, l.hook.down = 6, true, true
+	}
+	if l.outage > 0 {
+		l.now = l.now.Add(10 * time.Hour)
+		if l.outage--; l.outage <= 1 {
+			l.slack.down, l.hook.down = false, false
+		}
+		return
+	}
 	if l.random.IntN(25) == 0 {
 		l.now = l.now.Add(20 * time.Hour)
 	}
@@ -246,6 +268,9 @@ func (l *lived) known() []string {
 
 // next is a run's outcomes: mostly those of the last.
 func (l *lived) next() probes.Run {
+	if l.outage > 0 {
+		return l.last
+	}
 	if l.flips > 0 {
 		if l.flips--; l.flips%2 == 0 {
 			return l.well()

@@ -50,20 +50,34 @@ func reminderNotice(i Incident, run probes.Run, o Options) Notice {
 func (i Incident) still(outcomes []probes.Outcome, run probes.Run, o Options) (Notice, probes.Outcome) {
 	now := i.Opened
 	lead := probes.Outcome{Target: i.Target, Family: i.Family}
+	says, copes := strings.Join(i.lastSeen(), " "), ""
 	if failing := leading(outcomes, i.Family); failing != nil {
 		lead, now = *failing, look(outcomes, i.Family)
-	}
-	word := "STILL FIRING "
-	if len(i.Flapping) > 0 {
-		word = "STILL FLAPPING "
+		says, copes = sentence(capital(now.Message)), copesWords(*failing, outcomes)
 	}
 	n := i.notice(o)
 	n.Diagnosis = now.Diagnosis
-	n.Title = shorten(word+clean(i.Target)+": "+now.trouble(), maxTitle, "…")
-	n.Summary = shorten("Open for "+lasted(o.Now.Sub(i.Since))+", "+i.share()+". "+sentence(capital(now.Message)), maxSummary, "…")
+	n.Title = shorten(i.stillWord(o)+clean(i.Target)+": "+now.trouble()+copes, maxTitle, "…")
+	n.Summary = shorten("Open for "+lasted(o.Now.Sub(i.Since))+", "+i.share()+". "+says, maxSummary, "…")
 	n.Links = links(Link{"Dashboard", dashboard(o, run, placeOf(i, lead))}, Link{"Runbook", i.Runbook})
 	n.Charts = charts(outcomes)
 	return n, lead
+}
+
+// stillWord begins the title of an incident that people know of, or hear of in
+// this very run. What is not seen failing is open, no more.
+func (i Incident) stillWord(o Options) string {
+	word := "FIRING "
+	switch {
+	case len(i.Flapping) > 0:
+		word = "FLAPPING "
+	case i.Good > 0 || i.Unjudged() != "":
+		word = "OPEN "
+	}
+	if i.Fired.Equal(o.Now) {
+		return word
+	}
+	return "STILL " + word
 }
 
 // notice begins every notice of one incident.

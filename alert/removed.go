@@ -29,7 +29,7 @@ func (m *Memory) drop(o Options) []turn {
 		case i.State == StatePending:
 			continue
 		default: // its probes stay named, for its end
-			ended = append(ended, i.end(o, true)...)
+			ended = append(ended, i.end(o, EndedRemoved)...)
 		}
 		kept = append(kept, i)
 	}

@@ -12,8 +12,7 @@ import (
 // would come back.
 func resolvedNotice(i Incident, run probes.Run, o Options) Notice {
 	outcomes := contributed(i.Probes, run)
-	now := look(outcomes, i.Family)
-	changed, how := whyOver(i, outcomes, now)
+	changed, how := whyOver(i, outcomes)
 	n := resolveOf(i, run, o)
 	if changed == causeAccepted {
 		n.Title = closedTitle(i, "accepted")
@@ -26,7 +25,7 @@ func resolvedNotice(i Incident, run probes.Run, o Options) Notice {
 		howLong(i, fmt.Sprintf("%d of %d failed; the last %d were good", i.Failed, i.Counted, i.Good)),
 		section("The proof, from the last run. "+ladderHeading(outcomes), FormFixed, maxLadder, ladderLines(outcomes)),
 		section("What is still not as it should be", FormList, maxHypotheses, leftOver(i, outcomes)),
-		section("When it would come back", FormText, maxFacts, []string{comesBack(i.Opened, now, changed)}),
+		section("When it would come back", FormText, maxFacts, returns(i, outcomes, changed, o)),
 		section(checkHeading(KindResolved), FormList, maxCheck, checks(i, probes.Outcome{}, KindResolved, o.Config)[:1]),
 	)
 	return n
@@ -58,11 +57,19 @@ func howLong(i Incident, runs string) []Section {
 }
 
 // whyOver says why a run was good at last. What is accepted is not mended.
-func whyOver(i Incident, outcomes []probes.Outcome, now Sight) (cause, string) {
+func whyOver(i Incident, outcomes []probes.Outcome) (cause, string) {
 	if o := acceptedNow(i, outcomes); o != nil {
 		return causeAccepted, "accepted until " + o.Accepted.LastDay() + because(o.Accepted.Reason) + ": " + troubleOf(*o)
 	}
-	return why(i.Opened, now)
+	now := look(outcomes, i.Family)
+	if i.Family == probes.FamilyConnection {
+		return why(i.Opened, now)
+	}
+	how := recovered(i, outcomes)
+	if moved := pathChange(i.Opened, now); moved != "" {
+		how = strings.TrimPrefix(how+"; "+moved, "; ")
+	}
+	return causeAgain, how
 }
 
 // acceptedNow returns the first outcome of the incident's family that is
@@ -78,7 +85,7 @@ func acceptedNow(i Incident, outcomes []probes.Outcome) *probes.Outcome {
 
 func becauseWords(c cause, how string) string {
 	switch {
-	case c == causeAccepted:
+	case c == causeAccepted, c == causeAgain && how != "":
 		return how
 	case how == "":
 		return string(c)
@@ -93,7 +100,11 @@ func reasonsWhy(i Incident, changed cause, how string) []string {
 		lines[0] = sentence(capital(how)) + " It is not mended: perch tells it no more, and goes on measuring."
 	}
 	if changed == causeNeither {
-		lines[0] = "Neither the path nor the declared client changed in anything that perch measures: it works again, and the cause may still be there."
+		what := "Neither the path nor the declared client changed"
+		if i.Opened.Client == "" {
+			what = "The path did not change"
+		}
+		lines[0] = what + " in anything that perch measures: it works again, and the cause may still be there."
 	}
 	return append(lines, atOpening(i))
 }
@@ -127,7 +138,9 @@ func leftOver(i Incident, outcomes []probes.Outcome) []string {
 	return lines
 }
 
-// comesBack says under which condition the incident would open again.
+// comesBack says under which condition an incident of the connection family, or
+// one that is accepted, would open again. Empty: nothing in it follows an idle
+// time, so that nothing can be said.
 func comesBack(then, now Sight, changed cause) string {
 	limit := ""
 	if ended := then.ended(); ended > 0 {
@@ -137,7 +150,7 @@ func comesBack(then, now Sight, changed cause) string {
 	case changed == causeAccepted:
 		return "When the acceptance ends, or as soon as what fails is another trouble, or at an idle age that is not accepted."
 	case limit == "":
-		return "At any time, if what failed at the opening fails again: nothing in it follows an idle time."
+		return ""
 	case changed == causePath && now.Closed > 0:
 		return fmt.Sprintf("If the path closes idle connections after about %s again. They end after %s now: a client that keeps them longer than that meets the same error.", limit, age(now.Closed))
 	case changed == causePath:

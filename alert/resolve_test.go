@@ -98,9 +98,14 @@ func TestOtherFamiliesKnowNoIdleAge(t *testing.T) {
 	down, up := runOf(refused), runOf(rung(30*time.Second), rung(61*time.Second))
 	_, told := decideAll(options, down, down, up, up)
 	text := Text(told[3][0])
-	for _, want := range []string{"RESOLVED stock-api (no connection can be made)", "Neither the path nor the declared client changed", "At any time"} {
+	for _, want := range []string{"RESOLVED stock-api (no connection can be made)", "Connections are accepted again, and it answered 200 in 131 ms."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the resolve lacks %q:\n%s", want, text)
+		}
+	}
+	for _, never := range []string{"idle connections", "When it would come back"} {
+		if strings.Contains(text, never) {
+			t.Errorf("the resolve says %q:\n%s", never, text)
 		}
 	}
 }

@@ -93,6 +93,7 @@ const (
 	causeClient   cause = "the client changed"
 	causeConfig   cause = "perch's config changed"
 	causeAccepted cause = "it is accepted"
+	causeAgain    cause = "it works again" // of what has nothing to do with idle time
 	causeNeither  cause = "nothing that perch measures changed"
 )
 

@@ -52,7 +52,7 @@ func shownAfter(n Notice, so Receipt) *Shown {
 	switch {
 	case n.Kind == KindSharper && have != nil && so.incidents() > len(n.About):
 		return have
-	case n.Kind == KindFiring || n.Kind == KindFlapping || n.Kind == KindSharper:
+	case n.Kind == KindFiring || n.Kind == KindFlapping || n.Kind == KindSharper || n.Whole:
 		return &Shown{Decided: n.Decided, Sections: n.Sections, Links: n.Links, Trail: n.Trail}
 	}
 	return have

@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -12,21 +13,22 @@ type turn struct {
 	Incident
 	kind      Kind
 	trouble   string // what is told of it
+	alike     string // what makes the same trouble of several targets one: nothing of their own numbers
+	unhurt    bool   // the declared client copes with it
+	whole     bool   // a reminder that tells all, since its opening stood in a backlog
 	diagnosis probes.Diagnosis
-	accepted  bool     // it ends because what fails is accepted now
-	removed   bool     // it ends because its probes are no longer in the config
 	silence   *Silence // its end is kept until this is over; nil: it is told
 }
 
 // end closes the incident, and returns its turn where people are to hear of it:
 // whoever was told that it began.
-func (i *Incident) end(o Options, removed bool) []turn {
-	i.State, i.Ended = StateResolved, o.Now
+func (i *Incident) end(o Options, by EndedBy) []turn {
+	i.State, i.Ended, i.EndedBy = StateResolved, o.Now, by
 	silence := o.muted(i.Probes)
 	if o.Mode == ModeNotify && !i.Announced || o.Mode != ModeNotify && silence != nil {
 		return nil
 	}
-	return []turn{{Incident: *i, kind: KindResolved, diagnosis: i.Opened.Diagnosis, removed: removed, silence: silence}}
+	return []turn{{Incident: *i, kind: KindResolved, diagnosis: i.Opened.Diagnosis, silence: silence}}
 }
 
 // tell returns the incident's turn while it is open, if it has one. What is
@@ -53,9 +55,22 @@ func (i *Incident) tell(run probes.Run, o Options, waits bool) []turn {
 		return nil
 	}
 	i.heard(kind, lead.Diagnosis, o)
-	said := turn{Incident: *i, kind: kind, trouble: troubleOf(*lead), diagnosis: lead.Diagnosis}
+	said := i.turnOf(kind, run)
 	i.Silenced = Hush{} // said now
 	return []turn{said}
+}
+
+// turnOf is a turn of an incident that fails in the run.
+func (i *Incident) turnOf(kind Kind, run probes.Run) turn {
+	outcomes := contributed(i.Probes, run)
+	t := turn{Incident: *i, kind: kind, unhurt: unhurt(outcomes, i.Family)}
+	if lead := leading(outcomes, i.Family); lead != nil {
+		t.trouble, t.diagnosis, t.alike = troubleOf(*lead), lead.Diagnosis, trouble(lead.Diagnosis)
+		if lead.ByClient {
+			t.alike = t.trouble
+		}
+	}
+	return t
 }
 
 // due returns what people have not heard of an open incident whose run failed:
@@ -122,7 +137,7 @@ func (i Incident) thread() string {
 func (i Incident) about() About {
 	return About{
 		Name: i.name(), Target: i.Target, Family: i.Family, State: i.State, Probes: slices.Clone(i.Probes),
-		Since: i.Since, Fired: i.Fired, Ended: i.Ended, Failed: i.Failed, Counted: i.Counted,
-		Owner: i.Owner, Severity: i.Severity, Runbook: i.Runbook, Every: i.Every, Trouble: i.Opened.trouble(),
+		Since: i.Since, Fired: i.Fired, Ended: i.Ended, EndedBy: i.EndedBy, Failed: i.Failed, Counted: i.Counted,
+		Owner: i.Owner, Severity: i.Severity, Runbook: i.Runbook, Every: cmp.Or(i.Every, i.Apart), Trouble: i.Opened.trouble(),
 	}
 }

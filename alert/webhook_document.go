@@ -29,7 +29,7 @@ type Document struct {
 	Decided        time.Time `json:"decided"`
 	WaitedSeconds  float64   `json:"waited_seconds,omitempty"` // since then, where it could not be delivered before
 
-	Incidents []DocumentIncident `json:"incidents"` // empty: a digest, a test, a summary
+	Incidents []DocumentIncident `json:"incidents"` // empty: a digest, a test
 	Diagnosis probes.Diagnosis   `json:"diagnosis,omitempty"`
 	Severity  string             `json:"severity,omitempty"` // page, ticket, info
 
@@ -45,15 +45,16 @@ type DocumentIncident struct {
 	Name         string        `json:"name"` // for good: "stock-api/connection#3"
 	Target       string        `json:"target"`
 	Family       probes.Family `json:"family"`
-	State        State         `json:"state"`             // firing, resolved
-	Trouble      string        `json:"trouble,omitempty"` // what it opened with, in words
-	Probes       []string      `json:"probes"`            // "target/probe"
-	Since        time.Time     `json:"since"`             // start of the first failed run
-	Fired        time.Time     `json:"fired,omitzero"`    // when it was enough to open it
-	Ended        time.Time     `json:"ended,omitzero"`    // absent: it is open
-	FailedRuns   int           `json:"failed_runs"`       // of the counted ones, since it began
-	CountedRuns  int           `json:"counted_runs"`      // runs that said something about it
-	Owner        string        `json:"owner,omitempty"`   // as the config says
+	State        State         `json:"state"`              // firing, resolved
+	Trouble      string        `json:"trouble,omitempty"`  // what it opened with, in words
+	Probes       []string      `json:"probes"`             // "target/probe"
+	Since        time.Time     `json:"since"`              // start of the first failed run
+	Fired        time.Time     `json:"fired,omitzero"`     // when it was enough to open it
+	Ended        time.Time     `json:"ended,omitzero"`     // absent: it is open
+	EndedBy      EndedBy       `json:"ended_by,omitempty"` // recovered, accepted, removed; absent: it is open
+	FailedRuns   int           `json:"failed_runs"`        // of the counted ones, since it began
+	CountedRuns  int           `json:"counted_runs"`       // runs that said something about it
+	Owner        string        `json:"owner,omitempty"`    // as the config says
 	Severity     string        `json:"severity,omitempty"`
 	Runbook      string        `json:"runbook,omitempty"`
 	EverySeconds float64       `json:"every_seconds,omitempty"` // how often its probes are looked at
@@ -80,7 +81,7 @@ func documentOf(n Notice) Document {
 	for _, a := range n.About {
 		d.Incidents = append(d.Incidents, DocumentIncident{
 			Name: a.Name, Target: a.Target, Family: a.Family, State: a.State, Trouble: a.Trouble, Probes: append([]string{}, a.Probes...),
-			Since: a.Since.UTC(), Fired: inUTC(a.Fired), Ended: inUTC(a.Ended), FailedRuns: a.Failed, CountedRuns: a.Counted,
+			Since: a.Since.UTC(), Fired: inUTC(a.Fired), Ended: inUTC(a.Ended), EndedBy: a.EndedBy, FailedRuns: a.Failed, CountedRuns: a.Counted,
 			Owner: a.Owner, Severity: a.Severity, Runbook: a.Runbook, EverySeconds: a.Every.Seconds(),
 		})
 	}
