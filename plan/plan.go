@@ -57,6 +57,8 @@ type Plan struct {
 	PeakOpen    int // connections open at once, all targets together
 	Series      int // time series that the run creates; set by cmd, 0: not counted
 	MaxSeries   int
+	Told        string // where notices go, and how; set by cmd, empty: not said
+	State       string // where the state is; set by cmd, empty: not said
 
 	calendars map[string]*Calendar
 }

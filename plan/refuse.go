@@ -120,9 +120,20 @@ func (d *desk) rarer(daily, limit int) string {
 
 // checkUsed refuses a run for which today has no requests left.
 func checkUsed(c TargetCost, r *Refusal) {
-	if left := c.DailyLimit - c.DailyUsed; c.MaxRequests > left && c.MaxRequests > 0 {
-		r.add(c.Target, "this run sends up to %s, of the daily_limit of %d there are %d left today: %s",
-			count(c.MaxRequests, "request"), c.DailyLimit, max(0, left), wouldFit("tomorrow (UTC)", fmt.Sprintf("a daily_limit of %d", c.DailyUsed+c.MaxRequests)))
+	left := c.DailyLimit - c.DailyUsed
+	if c.MaxRequests <= left || c.MaxRequests == 0 {
+		return
+	}
+	sends := fmt.Sprintf("this run sends up to %s, ", count(c.MaxRequests, "request"))
+	today := fmt.Sprintf("a daily_limit of %d", c.DailyUsed+c.MaxRequests)
+	switch {
+	case c.DailyUsed == 0: // a whole day is not enough
+		r.add(c.Target, "%sdaily_limit is %d: %s", sends, c.DailyLimit, wouldFit(today))
+	case c.MaxRequests > c.DailyLimit:
+		r.add(c.Target, "%sof the daily_limit of %d there are %d left today, and a whole day has too few: %s",
+			sends, c.DailyLimit, max(0, left), wouldFit(today, fmt.Sprintf("from tomorrow (UTC) on one of %d", c.MaxRequests)))
+	default:
+		r.add(c.Target, "%sof the daily_limit of %d there are %d left today: %s", sends, c.DailyLimit, max(0, left), wouldFit("tomorrow (UTC)", today))
 	}
 }
 

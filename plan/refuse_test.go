@@ -69,6 +69,16 @@ func TestRefusals(t *testing.T) {
 				"prices: this run sends up to 1 request, of the daily_limit of 5000 there are 0 left today: tomorrow (UTC), or a daily_limit of 6001, would fit",
 		},
 		{
+			"a whole day has too few",
+			of(withDaily(3, target("api", idle("a", 0, 30*time.Second, time.Minute)))), Options{},
+			"api: this run sends up to 6 requests, daily_limit is 3: a daily_limit of 6 would fit",
+		},
+		{
+			"a whole day has too few, and today fewer",
+			of(withDaily(3, target("api", idle("a", 0, 30*time.Second, time.Minute)))), Options{DailyUsed: func(string) int { return 2 }},
+			"api: this run sends up to 6 requests, of the daily_limit of 3 there are 1 left today, and a whole day has too few: a daily_limit of 8, or from tomorrow (UTC) on one of 6, would fit",
+		},
+		{
 			"a hold longer than the deadline",
 			shop(), Options{Deadline: minutes},
 			"stock-api/calendar-idle: a hold of 2m does not end within the deadline of 1m: holds up to 58.4s, or a deadline of 2m2s, would fit",
@@ -136,6 +146,15 @@ func TestWhatWouldFitFits(t *testing.T) {
 		}},
 		{"what is left today", func(_ *config.Config, o *Options) {
 			o.DailyUsed = func(string) int { return 4986 }
+		}},
+		{"a whole day", func(c *config.Config, _ *Options) {
+			c.Targets = []probes.Target{target("api", idle("a", 0, 30*time.Second, time.Minute))}
+			c.Targets[0].DailyLimit = 6
+		}},
+		{"a whole day, and what is used", func(c *config.Config, o *Options) {
+			c.Targets = []probes.Target{target("api", idle("a", 0, 30*time.Second, time.Minute))}
+			c.Targets[0].DailyLimit = 8
+			o.DailyUsed = func(string) int { return 2 }
 		}},
 		{"the deadline", func(_ *config.Config, o *Options) { o.Deadline = 2*time.Minute + 2*time.Second }},
 		{"holds within every", func(c *config.Config, _ *Options) {

@@ -106,6 +106,12 @@ func (p *Plan) totals() *table {
 	if p.Series > 0 {
 		g.row("time series", fmt.Sprintf("%d of %d", p.Series, p.MaxSeries))
 	}
+	if p.Told != "" {
+		g.row("notices", p.Told)
+	}
+	if p.State != "" {
+		g.row("state", p.State)
+	}
 	if len(p.NotDue) > 0 {
 		g.row("not due", strings.Join(p.NotDue, ", "))
 	}

@@ -68,7 +68,9 @@ func TestText(t *testing.T) {
 			t.Errorf("%s: %v", test.file, err)
 			continue
 		}
-		p.Series = test.series
+		if p.Series = test.series; p.Series > 0 {
+			p.Told, p.State = "to slack", "/var/lib/perch/state"
+		}
 		var got bytes.Buffer
 		if err := p.Text(&got); err != nil {
 			t.Fatal(err)

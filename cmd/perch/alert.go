@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +36,8 @@ func newAlertTest(sys system) *cobra.Command {
 		Long: `Sends one notice, clearly marked as a test, to each destination of the config, and says for each how it went.
 It probes nothing, and reads and writes no state. With a bot's token it also says the channel's id.
 
-Exit status 4: a destination could not be told. 2: the config names none.`,
+Exit status 4: a destination could not be told; nothing is sent again. 2: the config names none, or a secret
+cannot be read.`,
 	}
 	cmd.Flags().StringVar(&configPath, "config", "perch.yaml", "config `FILE|DIR`")
 	cmd.Flags().StringSliceVar(&only, "only", nil, "only this `destination`: slack, webhook or alertmanager (repeatable)")
@@ -70,25 +72,35 @@ func checkOnly(cfg config.Config, only []string, path string) error {
 	return nil
 }
 
+// testDestinations tests each, also where the secret of another one is missing:
+// one test is to show all that is wrong.
 func testDestinations(ctx context.Context, sys system, cfg config.Config, only []string) error {
-	to, problems := senders(sys, cfg)
-	for _, problem := range problems {
-		fmt.Fprintln(sys.stdout, problem)
-	}
 	now := sys.clock()
 	run := probes.Run{Name: cfg.Name, Vantage: cfg.Vantage, Started: now, RunID: runID(now, uint64(now.UnixNano()))}
 	notice := alert.Test(alert.Options{Now: now, DashboardURL: cfg.Slack.DashboardURL}, run)
-	failed := len(problems) > 0
-	for _, d := range to {
-		if len(only) > 0 && !slices.Contains(only, d.Name) {
+	read := config.ReadSecret(sys.env, sys.readFile)
+	code := exitOK
+	for _, name := range destinations(cfg) {
+		if len(only) > 0 && !slices.Contains(only, name) {
 			continue
 		}
-		text, ok := testOne(ctx, d, notice)
-		failed = failed || !ok
-		fmt.Fprintf(sys.stdout, "%s: %s\n", d.Name, text)
+		if err := readable(secretsOf(name, cfg), read); err != nil {
+			code = exitUsage
+			fmt.Fprintf(sys.stdout, "%s: nothing was sent: %v\n", name, err)
+			continue
+		}
+		sender, err := senderTo(name, cfg, read, &http.Client{Transport: sys.web})
+		if err != nil { // it was readable just now
+			return own(fmt.Errorf("alert test: %s: %w", name, err))
+		}
+		text, ok := testOne(ctx, alert.Destination{Name: name, Sender: sender}, notice)
+		if !ok && code == exitOK {
+			code = exitOwn
+		}
+		fmt.Fprintf(sys.stdout, "%s: %s\n", name, text)
 	}
-	if failed {
-		return &exitError{code: exitOwn}
+	if code != exitOK {
+		return &exitError{code: code}
 	}
 	return nil
 }

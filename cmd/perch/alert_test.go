@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -79,10 +80,10 @@ func TestAlertTestThatFails(t *testing.T) {
 	defer refusing.Close()
 	env := map[string]string{"TOKEN": "xoxb-9-9-wrongtoken", "KEY": "s3cr3t"}
 	r := perchWith(t.Context(), web, env, "alert", "test", "--config", configFile(t, refusing.URL, told))
-	if r.code != exitOwn {
-		t.Errorf("exit status %d, want 4", r.code)
+	if r.code != exitUsage { // as a run would
+		t.Errorf("exit status %d, want 2", r.code)
 	}
-	want(t, "the answer", r.stdout, "slack: ", "invalid_auth", "webhook: reading env HOOK", "alertmanager: ", "403")
+	want(t, "the answer", r.stdout, "slack: ", "invalid_auth", "webhook: nothing was sent: reading env HOOK", "alertmanager: ", "403")
 	for _, secret := range []string{"wrongtoken", "s3cr3t"} {
 		if strings.Contains(r.stdout+r.stderr, secret) {
 			t.Errorf("it shows %q", secret)
@@ -173,6 +174,64 @@ func TestTheTestSaysWhereItIs(t *testing.T) {
 		for _, never := range []string{"audit", "anywhere"} {
 			if strings.Contains(hook.text(), never) {
 				t.Errorf("%+v: the notice says %q:\n%s", c, never, hook.text())
+			}
+		}
+	}
+}
+
+// TestAMissingSecretStopsATest with the status of a run, but for what --only
+// leaves out; a header's secret is one, too.
+func TestAMissingSecretStopsATest(t *testing.T) {
+	t.Parallel()
+	hook := &collector{status: http.StatusNoContent}
+	hooks := httptest.NewServer(hook)
+	defer hooks.Close()
+	path := configFile(t, hooks.URL, told)
+	for _, c := range []struct {
+		env  map[string]string
+		only string
+		code int
+		says string
+	}{
+		{map[string]string{"HOOK": hooks.URL, "KEY": "s3cr3t"}, "webhook", exitOK, "webhook: ok"},
+		{map[string]string{"HOOK": hooks.URL, "KEY": "s3cr3t"}, "slack", exitUsage, "slack: nothing was sent: reading env TOKEN"},
+		{map[string]string{"HOOK": hooks.URL}, "webhook", exitUsage, "webhook: nothing was sent: reading env KEY"},
+		{map[string]string{"KEY": "s3cr3t"}, "webhook", exitUsage, "webhook: nothing was sent: reading env HOOK"},
+		{nil, "alertmanager", exitOK, "alertmanager: ok"},
+	} {
+		before := hook.text()
+		r := perch(t.Context(), c.env, "alert", "test", "--only", c.only, "--config", path)
+		if r.code != c.code {
+			t.Errorf("%+v: exit status %d\n%s%s", c, r.code, r.stdout, r.stderr)
+		}
+		want(t, "the answer", r.stdout, c.says)
+		if c.code == exitUsage && hook.text() != before {
+			t.Errorf("%+v: something was sent", c)
+		}
+	}
+}
+
+// TestATestPromisesNothing: nobody sends it again.
+func TestATestPromisesNothing(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusInternalServerError, http.StatusTooManyRequests, http.StatusBadRequest} {
+		away := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(status)
+		}))
+		defer away.Close()
+		env := map[string]string{"SLACK": away.URL, "HOOK": away.URL, "KEY": "s3cr3t"}
+		text := strings.Replace(told, `bot_token: {from: {env: TOKEN}}, channel: "#stock"`, "webhook: {from: {env: SLACK}}", 1)
+		r := perch(t.Context(), env, "alert", "test", "--config", configFile(t, away.URL, text))
+		if r.code != exitOwn {
+			t.Errorf("%d: exit status %d, want 4", status, r.code)
+		}
+		if n := strings.Count(r.stdout, strconv.Itoa(status)); n != 3 {
+			t.Errorf("%d is said %d times, want by each of 3:\n%s", status, n, r.stdout)
+		}
+		for _, never := range []string{"next run", "repeat", "will be", "waits"} {
+			if strings.Contains(r.stdout, never) {
+				t.Errorf("%d: it says %q:\n%s", status, never, r.stdout)
 			}
 		}
 	}

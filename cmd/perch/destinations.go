@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"perch.example/alert"
 	"perch.example/config"
@@ -31,6 +32,26 @@ func destinations(cfg config.Config) []string {
 		names = append(names, toAlertmanager)
 	}
 	return names
+}
+
+// secretsOf are where the secrets of one destination are read from.
+func secretsOf(name string, cfg config.Config) []probes.Source {
+	var all []probes.Source
+	var headers []probes.Field
+	switch name {
+	case toSlack:
+		if all = append(all, cfg.Slack.BotToken); cfg.Slack.BotToken.Zero() {
+			all = []probes.Source{cfg.Slack.Webhook}
+		}
+	case toWebhook:
+		all, headers = append(all, cfg.Webhook.From), cfg.Webhook.Headers
+	case toAlertmanager:
+		headers = cfg.Alertmanager.Headers
+	}
+	for _, f := range headers {
+		all = append(all, f.From)
+	}
+	return slices.DeleteFunc(all, probes.Source.Zero)
 }
 
 // senders reads the secrets of the config's destinations anew, and returns

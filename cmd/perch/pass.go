@@ -32,7 +32,8 @@ type pass struct {
 	store       keeper // nil: nothing is remembered
 	doc         state.Document
 	memory      alert.Memory
-	silenced    silences // the state's
+	silenced    silences  // the state's; nil: they could not be read
+	lastRun     time.Time // when the newest run began that the state knew; zero: none
 	plan        *plan.Plan
 	metrics     *metrics.Metrics
 	observed    bool          // the metrics hold this run: problems are counted one by one from then on
@@ -72,8 +73,13 @@ func (p *pass) secrets() probes.ReadSecret {
 // checkSecrets reads every source once, so that a missing one stops the run
 // before it starts rather than in its middle.
 func checkSecrets(cfg config.Config, read probes.ReadSecret) error {
+	return readable(cfg.Sources(), read)
+}
+
+// readable returns what keeps sources from being read, a problem each.
+func readable(sources []probes.Source, read probes.ReadSecret) error {
 	var problems []error
-	for _, s := range cfg.Sources() {
+	for _, s := range sources {
 		if _, err := read(s); err != nil {
 			problems = append(problems, err)
 		}
@@ -179,7 +185,7 @@ func (p *pass) newMetrics(version, revision string) *metrics.Metrics {
 	o.Targets = p.cfg.Targets
 	m := metrics.New(o)
 	if err := m.Restore(p.doc.Sections[sectionMetrics]); err != nil {
-		p.problem(probes.PartState, err)
+		p.problem(probes.PartState, fmt.Errorf("%w; what stood there is kept as section %q", err, p.setAside(sectionMetrics)))
 	}
 	return m
 }

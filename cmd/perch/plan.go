@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,6 +59,10 @@ the network, and --check does without.`,
 			if p.Name == "" {
 				p.Name = path
 			}
+			p.Told, p.State = whoIsTold(cfg), "none: each run is the first"
+			if cfg.State.Kept() {
+				p.State = whichState(sys, cfg)
+			}
 			plans = append(plans, p)
 		}
 		if !check {
@@ -71,6 +76,23 @@ the network, and --check does without.`,
 		return nil
 	}
 	return cmd
+}
+
+// whoIsTold says where notices go, and whether they get there.
+func whoIsTold(cfg config.Config) string {
+	to := strings.Join(destinations(cfg), ", ")
+	if cfg.Slack.Channel != "" {
+		to = strings.Replace(to, toSlack, toSlack+" ("+cfg.Slack.Channel+")", 1)
+	}
+	switch {
+	case to == "":
+		return "to nobody: the config names no destination"
+	case cfg.Alerts.Mode == config.ModeReport:
+		return "alerts.mode is report: shown in the report, and never sent to " + to
+	case !cfg.State.Kept():
+		return "never sent to " + to + ": without a state every run would tell all of it anew"
+	}
+	return "to " + to
 }
 
 func planOf(cfg config.Config, flags runFlags, seen state.Document) (*plan.Plan, error) {

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"regexp"
+	"testing"
+)
+
+// TestPlanSaysWhoIsTold, in which mode, and where the state is; a destination
+// without a state is told nothing, and the plan says so.
+func TestPlanSaysWhoIsTold(t *testing.T) {
+	t.Parallel()
+	kept := told + "state: {file: '${DIR}/state'}\n"
+	_, env := cluster(t)
+	for _, c := range []struct{ name, text, notices, state string }{
+		{"all of it", kept, `to slack \(#stock\), webhook, alertmanager`, `/.*/state`},
+		{"a ConfigMap", told + "state: {configmap: perch-state}\n", `to slack \(#stock\), webhook, alertmanager`, `configmap shop/perch-state`},
+		{"no state", told, `never sent to slack \(#stock\), webhook, alertmanager: without a state every run would tell all of it anew`, `none: each run is the first`},
+		{"report mode", kept + "alerts: {mode: report}\n", `alerts\.mode is report: shown in the report, and never sent to slack \(#stock\), webhook, alertmanager`, `/.*/state`},
+		{"nobody", oneProbe, `to nobody: the config names no destination`, `none: each run is the first`},
+	} {
+		r := perch(t.Context(), env, "plan", "--config", configFile(t, "http://127.0.0.1:1", c.text))
+		if r.code != exitOK {
+			t.Fatalf("%s: exit status %d\n%s", c.name, r.code, r.stderr)
+		}
+		for _, line := range []string{`notices +` + c.notices, `state +` + c.state} {
+			if !regexp.MustCompile(`(?m)^ *` + line + `$`).MatchString(r.stdout) {
+				t.Errorf("%s: the plan does not say %q:\n%s", c.name, line, r.stdout)
+			}
+		}
+	}
+}
