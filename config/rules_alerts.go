@@ -120,7 +120,7 @@ func (c *checker) doubtNotices(out Config) {
 			"webhook": out.Webhook.URL != "" || !out.Webhook.From.Zero(), "alertmanager": out.Alertmanager.URL != "",
 		}[key]
 		if named {
-			c.warn(c.where(key), "nothing is ever sent there: without state each run would be the first",
+			c.warn(c.where(key), "no incident is ever told there: without state each run would be the first",
 				"write state: {file: PATH} or {configmap: NAME}, or alerts: {mode: report} while that is meant")
 			return
 		}
