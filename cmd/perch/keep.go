@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"perch.example/alert"
@@ -63,9 +64,10 @@ func (p *pass) load(ctx context.Context) error {
 		p.close(ctx)
 		return err
 	}
+	p.lastRun = newestRun(p.doc)
 	p.memory = p.readMemory()
 	if p.silenced, err = silencesOf(p.doc); err != nil {
-		p.problem(probes.PartState, err) // and left as it is
+		p.problem(probes.PartState, err) // what could be read mutes
 	}
 	return nil
 }
@@ -89,10 +91,36 @@ func (p *pass) readMemory() alert.Memory {
 	}
 	var m alert.Memory
 	if err := json.Unmarshal(raw, &m); err != nil {
-		p.problem(probes.PartState, fmt.Errorf("reading the alert memory: %w (it starts anew)", err))
+		p.problem(probes.PartState, fmt.Errorf("reading the alert memory: %w (it starts anew; what stood there is kept as section %q)", err, p.setAside(sectionAlert)))
 		return alert.Memory{}
 	}
 	return m
+}
+
+// unreadable is in the names of sections that hold what could not be read.
+const unreadable = ".unreadable-"
+
+// setAside keeps a section that cannot be read under another name, which it
+// returns, in place of an earlier one: the section itself is written anew.
+func (p *pass) setAside(section string) string {
+	raw := p.doc.Sections[section]
+	p.dropAside(section)
+	name := section + unreadable + p.sys.clock().UTC().Format("20060102T150405Z")
+	p.doc.SetSection(name, raw)
+	return name
+}
+
+// dropAside forgets what was set aside of a section; empty: of all. It reports
+// whether there was any.
+func (p *pass) dropAside(section string) bool {
+	found := false
+	for name := range p.doc.Sections {
+		if of, _, aside := strings.Cut(name, unreadable); aside && (section == "" || of == section) {
+			p.doc.SetSection(name, nil)
+			found = true
+		}
+	}
+	return found
 }
 
 // save writes all that the run knows by now, and reports whether it is kept.
@@ -130,7 +158,11 @@ func (p *pass) saveSmaller(ctx context.Context) error {
 		}
 		smaller, done := p.memory.Shrink()
 		if !done {
-			return err
+			if !p.dropAside("") {
+				return err
+			}
+			p.log.Warn("the state is too large: the sections that could not be read, and were kept, are dropped", "error", err)
+			continue
 		}
 		p.log.Warn("the state is too large: what is needed least is dropped", "error", err, "incidents", before, "kept", len(smaller.Incidents))
 		p.memory = smaller
@@ -157,5 +189,5 @@ func (p *pass) put() error {
 	if p.silenced == nil {
 		return nil // they could not be read
 	}
-	return p.silenced.put(&p.doc, p.sys.clock())
+	return p.silenced.put(&p.doc, earlier(p.sys.clock(), p.lastRun))
 }

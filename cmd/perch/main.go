@@ -20,6 +20,7 @@ func main() {
 		debug.SetGCPercent(collectAt)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends perch at once
 	code := execute(ctx, system{
 		args: os.Args[1:], stdout: os.Stdout, stderr: os.Stderr,
 		env: os.LookupEnv, readFile: readFile,

@@ -114,11 +114,14 @@ func newSilenceList(sys system) *cobra.Command {
 			return unlessOther(err)
 		}
 		all, err := silencesOf(doc)
-		if err != nil {
+		if all == nil {
 			return own(err)
 		}
 		sayWhich(sys, cfg, doc.Empty())
 		if err := writeSilences(sys.stdout, allSilences(cfg, all.inOrder(), sys.clock()), output); err != nil {
+			return own(err)
+		}
+		if err != nil {
 			return own(err)
 		}
 		return nil
@@ -184,13 +187,13 @@ func editSilences(ctx context.Context, sys system, cfg config.Config, change fun
 		}
 		made, d.Name = d.Empty(), cfg.Name
 		all, err := silencesOf(*d)
-		if err != nil {
+		if all == nil {
 			return err
 		}
 		if err := change(all); err != nil {
 			return err
 		}
-		return all.put(d, sys.clock())
+		return all.put(d, earlier(sys.clock(), newestRun(*d)))
 	})
 	return made, err
 }

@@ -22,33 +22,53 @@ const keepSilence = 7 * 24 * time.Hour
 type silence struct {
 	alert.Silence
 	By string `json:"by,omitempty"` // who added it
+	// unread is what stands in the state where it cannot be read: it mutes
+	// nothing, and stays there until somebody ends it.
+	unread json.RawMessage
 }
 
 // silences are those of the state, by id: what two perches add at once is
 // joined id by id.
 type silences map[string]silence
 
-// silencesOf reads the state's section.
+// silencesOf reads the state's section. With an error come those that could be
+// read, the others among them as they stand; nil: none could.
 func silencesOf(d state.Document) (silences, error) {
 	kept := silences{}
 	raw := d.Sections[sectionSilences]
 	if len(raw) == 0 {
 		return kept, nil
 	}
-	if err := json.Unmarshal(raw, &kept); err != nil {
-		return silences{}, fmt.Errorf("reading the silences: %w", err)
+	var entries map[string]json.RawMessage // null is none
+	if err := json.Unmarshal(raw, &entries); err != nil {
+		return nil, fmt.Errorf("reading the silences: %w (the section %q stays as it is, and mutes nothing)", err, sectionSilences)
 	}
-	for id, s := range kept {
+	var problems []error
+	for _, id := range slices.Sorted(maps.Keys(entries)) {
+		var s silence
+		if err := json.Unmarshal(entries[id], &s); err != nil {
+			s = silence{unread: entries[id]}
+			problems = append(problems, fmt.Errorf("reading the silence %q: %w (it mutes nothing; perch silence expire %s removes it)", id, err, id))
+		}
 		s.ID = id
 		kept[id] = s
 	}
-	return kept, nil
+	return kept, errors.Join(problems...)
 }
 
-// put writes the state's section, without what is over for long.
+// put writes the state's section, without what is over for long at that time:
+// put gets the earlier of the clock and of the newest run that the state knows,
+// so that one run with a clock far ahead forgets no silence.
 func (all silences) put(d *state.Document, now time.Time) error {
-	kept := maps.Clone(all)
-	maps.DeleteFunc(kept, func(_ string, s silence) bool { return now.Sub(s.Until) > keepSilence })
+	kept := map[string]any{}
+	for id, s := range all {
+		switch {
+		case s.unread != nil:
+			kept[id] = s.unread
+		case now.Sub(s.Until) <= keepSilence:
+			kept[id] = s
+		}
+	}
 	if len(kept) == 0 {
 		d.SetSection(sectionSilences, nil)
 		return nil
@@ -59,6 +79,30 @@ func (all silences) put(d *state.Document, now time.Time) error {
 	}
 	d.SetSection(sectionSilences, raw)
 	return nil
+}
+
+// newestRun is when the last run began that left its mark in the state; zero:
+// none did.
+func newestRun(d state.Document) time.Time {
+	var newest time.Time
+	for _, at := range d.Due {
+		newest = later(newest, at)
+	}
+	return newest
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // silences returns what mutes now or later: the config's and the state's.
@@ -90,7 +134,11 @@ func (all silences) expire(prefixes []string, now time.Time) ([]silence, error) 
 			problems = append(problems, err)
 			continue
 		}
-		if stateOf(s.Silence, now) != silenceOver {
+		switch {
+		case s.unread != nil:
+			s.Until = now
+			delete(all, s.ID)
+		case stateOf(s.Silence, now) != silenceOver:
 			s.Until = now.UTC().Truncate(time.Second)
 			all[s.ID] = s
 		}
@@ -112,9 +160,18 @@ func (all silences) find(prefix string) (silence, error) {
 	case len(like) == 1:
 		return all[like[0]], nil
 	case len(like) > 1:
-		return silence{}, fmt.Errorf("%q could be %s; give more of the id", prefix, strings.Join(like, " or "))
+		return silence{}, fmt.Errorf("%q could be %s; give more of the id", prefix, someOf(like, " or "))
 	}
-	return silence{}, fmt.Errorf("no silence %q; there are: %s (those of the config end there)", prefix, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+	return silence{}, fmt.Errorf("no silence %q; there are: %s (those of the config end there)", prefix, someOf(slices.Sorted(maps.Keys(all)), ", "))
+}
+
+// someOf names the first few: nobody reads thousands.
+func someOf(ids []string, between string) string {
+	const most = 10
+	if len(ids) <= most {
+		return strings.Join(ids, between)
+	}
+	return strings.Join(ids[:most], between) + fmt.Sprintf(" and %d more (perch silence list)", len(ids)-most)
 }
 
 // silenceState says where a silence stands.
@@ -124,6 +181,8 @@ const (
 	silencePending silenceState = "pending"
 	silenceActive  silenceState = "active"
 	silenceOver    silenceState = "over"
+	// silenceUnreadable is one of the state that mutes nothing.
+	silenceUnreadable silenceState = "unreadable"
 )
 
 func stateOf(s alert.Silence, now time.Time) silenceState {

@@ -26,7 +26,7 @@ type listed struct {
 func allSilences(cfg config.Config, kept []silence, now time.Time) []listed {
 	list := []listed{} // none is [] in JSON
 	for _, s := range cfg.Alerts.Silences {
-		list = append(list, show(silence{alert.Silence{Match: s.Match, From: s.From, Until: s.Until, Reason: s.Reason}, "config"}, now))
+		list = append(list, show(silence{Silence: alert.Silence{Match: s.Match, From: s.From, Until: s.Until, Reason: s.Reason}, By: "config"}, now))
 	}
 	for _, s := range kept {
 		list = append(list, show(s, now))
@@ -35,7 +35,11 @@ func allSilences(cfg config.Config, kept []silence, now time.Time) []listed {
 }
 
 func show(s silence, now time.Time) listed {
-	return listed{ID: s.ID, Match: s.Match, From: s.From, Until: s.Until, Reason: s.Reason, By: s.By, State: stateOf(s.Silence, now)}
+	at := stateOf(s.Silence, now)
+	if s.unread != nil {
+		at = silenceUnreadable
+	}
+	return listed{ID: s.ID, Match: s.Match, From: s.From, Until: s.Until, Reason: s.Reason, By: s.By, State: at}
 }
 
 func writeSilences(w io.Writer, list []listed, format string) error {

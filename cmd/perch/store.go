@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"slices"
 
-	"perch.example/alert"
 	"perch.example/config"
 	"perch.example/metrics"
 	"perch.example/state"
@@ -15,28 +12,6 @@ import (
 // need no word: they are joined by id.
 func stateOptions() state.Options {
 	return state.Options{Merge: map[string]state.Merge{sectionAlert: joinMemories, sectionMetrics: metrics.Merge}}
-}
-
-// joinMemories keeps this run's incidents, whose numbers follow each other, and
-// adds what another one decided meanwhile and did not tell: it is told all the
-// same. Runs take turns, so this is for a turn that was lost on the way.
-func joinMemories(base, mine, theirs json.RawMessage) (json.RawMessage, error) {
-	var b, m, t alert.Memory
-	for raw, into := range map[*json.RawMessage]*alert.Memory{&base: &b, &mine: &m, &theirs: &t} {
-		if len(*raw) == 0 {
-			continue
-		}
-		if err := json.Unmarshal(*raw, into); err != nil {
-			return nil, err
-		}
-	}
-	for _, n := range t.Outbox {
-		same := func(have alert.Notice) bool { return have.ID == n.ID }
-		if !slices.ContainsFunc(b.Outbox, same) && !slices.ContainsFunc(m.Outbox, same) {
-			m.Outbox = append(m.Outbox, n)
-		}
-	}
-	return json.Marshal(m)
 }
 
 // openState opens the config's state for a run: by its lock, or when it is its
