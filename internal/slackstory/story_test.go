@@ -21,7 +21,7 @@ func TestScenes(t *testing.T) {
 		"group":    {"FIRING 4 targets"},
 		"webhook":  {"FIRING stock-api"},
 		"repeat":   {"FIRING orders"},
-		"backlog":  {"BACKLOG: 2 incidents", "FIRING users"},
+		"backlog":  {"BACKLOG: 2 incidents", "STILL FIRING stock-api"},
 		"digest":   {"DIGEST of 2026-03-02"},
 		"test":     {"TEST from perch shop"},
 	}
