@@ -31,7 +31,7 @@ func newSilenceAdd(sys system) *cobra.Command {
 	var configPath, reason, by string
 	var when silenceWhen
 	cmd := &cobra.Command{
-		Use: "add MATCH", Short: "Add a silence and print its id", Args: cobra.ExactArgs(1),
+		Use: "add MATCH", Short: "Add a silence and print its id", Args: wantMatch,
 		Long: `Mutes what MATCH means: a target ("stock-api"), a probe ("stock-api/calendar"), or a pattern with * and ?
 ("stock-api/*", "*/calendar"). It has to match a probe of the config.`,
 		Example: `  perch silence add stock-api --for 2h --reason "partner maintenance"
@@ -50,12 +50,10 @@ func newSilenceAdd(sys system) *cobra.Command {
 		}
 		now := sys.clock()
 		s, err := newOne(args[0], reason, when, cfg, now)
-		if err != nil {
+		if err := errors.Join(err, oneLine("--by", by)); err != nil {
 			return usage(fmt.Errorf("silence add: %w", err))
 		}
-		if s.By = by; by == "" {
-			s.By, _ = sys.env("USER")
-		}
+		s.By = who(sys, by)
 		made, err := editSilences(cmd.Context(), sys, cfg, func(all silences) error {
 			all[s.ID] = s
 			return nil
@@ -82,6 +80,9 @@ func newOne(match, reason string, when silenceWhen, cfg config.Config, now time.
 	}
 	if strings.TrimSpace(reason) == "" {
 		return silence{}, errors.New("want --reason TEXT: somebody will wonder why nothing is told")
+	}
+	if err := oneLine("--reason", reason); err != nil {
+		return silence{}, err
 	}
 	if len(matched(match, cfg)) == 0 {
 		return silence{}, fmt.Errorf("%q matches no probe of the config; there are: %s", match, strings.Join(probesOf(cfg), ", "))
@@ -132,7 +133,7 @@ func newSilenceList(sys system) *cobra.Command {
 func newSilenceExpire(sys system) *cobra.Command {
 	var configPath string
 	cmd := &cobra.Command{
-		Use: "expire ID...", Short: "End silences now", Args: cobra.MinimumNArgs(1),
+		Use: "expire ID...", Short: "End silences now", Args: wantIDs,
 		Long: `Ends silences now. An ID is that of perch silence list, or its first characters.`,
 	}
 	cmd.Flags().StringVar(&configPath, "config", "perch.yaml", "config `FILE|DIR`")

@@ -59,6 +59,9 @@ func writeSilences(w io.Writer, list []listed, format string) error {
 		rows = append(rows, []string{orDash(s.ID), s.Match, string(s.State), since(s.From), stamp(s.Until), orDash(s.By), s.Reason})
 	}
 	for _, row := range rows {
+		for n, cell := range row {
+			row[n] = inLine(cell)
+		}
 		if _, err := io.WriteString(table, strings.Join(row, "\t")+"\n"); err != nil {
 			return err
 		}

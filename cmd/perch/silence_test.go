@@ -96,8 +96,16 @@ func TestWrongSilences(t *testing.T) {
 		{with, []string{"add", "api", "--from=2020-01-01", "--until=2020-02-01", reason}, "which is over"},
 		{with, []string{"add", "api", "--until=tomorrow", reason}, "a time with its zone"},
 		{with, []string{"add", "api", "--until=2030-01-01T10:00", reason}, "a time with its zone"},
-		{with, []string{"add"}, "arg"},
-		{with, []string{"expire"}, "arg"},
+		{with, []string{"add"}, "want a MATCH: a target, a probe (target/probe) or a pattern; for example: perch silence add "},
+		{with, []string{"add", "api", "web", "--for=1h", reason}, `want one MATCH, got 2 arguments (["api" "web"])`},
+		{with, []string{"expire"}, "perch silence list shows them; for example: perch silence expire "},
+		{with, []string{"add", "api", "--for=1h", "--reason=a\nb"}, `--reason "a\nb": want one line of text`},
+		{with, []string{"add", "api", "--for=1h", "--reason=a\tb"}, "--reason"},
+		{with, []string{"add", "api", "--for=1h", "--reason=a\x1b[2Jb"}, "--reason"},
+		{with, []string{"add", "api", "--for=1h", "--reason=a\u202eb"}, "--reason"},
+		{with, []string{"add", "api", "--for=1h", "--reason=a\u2028b"}, "--reason"},
+		{with, []string{"add", "api", "--for=1h", "--reason=a\xffb"}, "--reason"},
+		{with, []string{"add", "api", "--for=1h", reason, "--by=ann\nbob"}, `--by "ann\nbob": want one line of text`},
 		{with, []string{"expire", "abc"}, "the state keeps none"},
 		{with, []string{"list", "--output", "xml"}, "text or json"},
 	} {
@@ -166,4 +174,33 @@ func TestOldSilencesAreForgotten(t *testing.T) {
 	if err != nil || len(kept) != 1 || kept["new"].ID != "new" {
 		t.Errorf("kept %v (%v), want new alone", kept, err)
 	}
+}
+
+// TestWhoAddsASilence: the flag, else the environment, else the system, else
+// nobody; never something that breaks a list.
+func TestWhoAddsASilence(t *testing.T) {
+	for _, c := range []struct{ by, user, system, want string }{
+		{"ann", "bob", "carl", "ann"}, {"", "bob", "carl", "bob"}, {"", "", "carl", "carl"}, {"", "", "", ""}, {"", "bo\tb\n", "", "bo b"},
+	} {
+		sys := system{env: func(string) (string, bool) { return c.user, c.user != "" }, user: func() string { return c.system }}
+		if got := who(sys, c.by); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+	if got := who(system{env: func(string) (string, bool) { return "", false }}, ""); got != "" {
+		t.Errorf("nobody is %q", got)
+	}
+}
+
+// TestAListStaysAList, whatever a state or a config says.
+func TestAListStaysAList(t *testing.T) {
+	var out strings.Builder
+	odd := listed{ID: "1\n2", Match: "a\tb", Until: time.Now(), Reason: "c\r\n\x1b[2Jd\u202e 日本語", By: "e\x00"}
+	if err := writeSilences(&out, []listed{odd, {ID: "3"}}, "text"); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "\n"); n != 3 || strings.ContainsAny(out.String(), "\r\t\x1b\x00\u202e") {
+		t.Errorf("%d lines, want 3 of plain text: %q", n, out.String())
+	}
+	want(t, "the list", out.String(), "日本語")
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/user"
 	"strconv"
 	"time"
 
@@ -21,6 +22,7 @@ type system struct {
 	readFile func(string) ([]byte, error)
 	now      func() time.Time  // nil: time.Now
 	web      http.RoundTripper // what notices and pushes go through; nil: the network
+	user     func() string     // who runs the command; nil, or empty: not known
 }
 
 func (s system) clock() time.Time {
@@ -52,4 +54,14 @@ func (s system) style() report.Style {
 	}
 	_, noColor := s.env("NO_COLOR")
 	return report.Style{Color: ok && !noColor, Width: width}
+}
+
+// userName is who runs the command, as the system knows it; empty: it does not,
+// as in a Pod with a user id of its own.
+func userName() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
 }
