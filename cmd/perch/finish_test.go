@@ -112,13 +112,19 @@ func newPass(t *testing.T, text string, d *diary) (*pass, *bytes.Buffer) {
 // take takes a run with that verdict through all stages but the probing.
 func take(t *testing.T, p *pass, verdict probes.Verdict) probes.Run {
 	t.Helper()
-	if err := p.open(t.Context()); err != nil {
+	return takeUntil(t.Context(), t, p, verdict)
+}
+
+// takeUntil is take with a context that a signal ends.
+func takeUntil(ctx context.Context, t *testing.T, p *pass, verdict probes.Verdict) probes.Run {
+	t.Helper()
+	if err := p.open(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.makePlan(); err != nil {
 		t.Fatal(err)
 	}
-	run := p.begin(t.Context())
+	run := p.begin(ctx)
 	if p.pushing != nil {
 		<-p.pushing // so that its place in the diary is sure
 	}
@@ -133,7 +139,7 @@ func take(t *testing.T, p *pass, verdict probes.Verdict) probes.Run {
 		o.Attempts[0].Reason, o.Attempts[0].Status = probes.ReasonStatus, 404
 	}
 	run.Outcomes = []probes.Outcome{o}
-	p.finish(t.Context(), &run)
+	p.finish(ctx, &run)
 	return run
 }
 

@@ -125,7 +125,7 @@ func (p *pass) dropAside(section string) bool {
 
 // save writes all that the run knows by now, and reports whether it is kept.
 func (p *pass) save(ctx context.Context) bool {
-	ctx, cancel := share(ctx)
+	ctx, cancel := p.share(ctx)
 	defer cancel()
 	err := p.put()
 	if err == nil {

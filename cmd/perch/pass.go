@@ -38,6 +38,7 @@ type pass struct {
 	metrics     *metrics.Metrics
 	observed    bool          // the metrics hold this run: problems are counted one by one from then on
 	pushing     chan struct{} // closed when the first push has ended; nil: there is none
+	hurry       *hurry        // of finish; nil before
 	problems    []probes.Problem
 	idlePath    clients.Path                                    // of the last idle probe: perch idle has but one
 	showMetrics bool                                            // print them, as the demo does

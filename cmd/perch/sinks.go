@@ -50,23 +50,31 @@ func (p *pass) observe(run probes.Run) {
 	p.observed = true
 }
 
-// publish writes the metrics where the config says, the push first, so that
-// the text file knows if it failed, and reports whether all went well.
-func (p *pass) publish(ctx context.Context) bool {
-	ctx, cancel := share(ctx)
+// pushLast pushes where the config says so, and reports whether all went well.
+func (p *pass) pushLast(ctx context.Context) bool {
+	if p.cfg.Metrics.PushURL == "" {
+		return true
+	}
+	ctx, cancel := p.share(ctx)
 	defer cancel()
-	before := len(p.problems)
-	if p.cfg.Metrics.PushURL != "" {
-		if err := p.push(ctx); err != nil {
-			p.problem(probes.PartPush, err)
-		}
+	err := p.push(ctx)
+	if err != nil {
+		p.problem(probes.PartPush, err)
 	}
-	if p.cfg.Metrics.Textfile != "" {
-		if err := p.metrics.WriteTextfile(p.cfg.Metrics.Textfile); err != nil {
-			p.problem(probes.PartPush, err)
-		}
+	return err == nil
+}
+
+// writeTextfile writes the metrics into the config's text file, and reports
+// whether all went well.
+func (p *pass) writeTextfile() bool {
+	if p.cfg.Metrics.Textfile == "" {
+		return true
 	}
-	return len(p.problems) == before
+	err := p.metrics.WriteTextfile(p.cfg.Metrics.Textfile)
+	if err != nil {
+		p.problem(probes.PartPush, err)
+	}
+	return err == nil
 }
 
 // report writes the run where the flags say.

@@ -92,7 +92,7 @@ func (p *pass) tell(ctx context.Context, run probes.Run) {
 	if len(p.memory.Outbox) > 0 {
 		p.deliver(ctx, to)
 	}
-	ctx, cancel := share(ctx)
+	ctx, cancel := p.share(ctx)
 	defer cancel()
 	p.countDeliveries(alert.Refresh(ctx, to, ongoing))
 }
@@ -104,7 +104,7 @@ func (p *pass) deliver(ctx context.Context, to []alert.Destination) {
 		p.memory = unsent
 		return
 	}
-	ctx, cancel := share(ctx)
+	ctx, cancel := p.share(ctx)
 	defer cancel()
 	var all []alert.Delivery
 	p.memory, all = alert.Deliver(ctx, p.memory, to, p.sys.clock())
@@ -156,14 +156,4 @@ func (p *pass) show(notices []alert.Notice) {
 		b.WriteString("\n")
 	}
 	p.notices = b.String()
-}
-
-// share gives one stage half of the time that is left: one that hangs does not
-// take the others' time.
-func share(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
