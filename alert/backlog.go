@@ -224,7 +224,7 @@ func backlogNotice(b Backlog, run probes.Run, o Options) Notice {
 		also = append(also, counted(b.Others, "notice")+" of other kinds: reminders, sharper evidence, digests")
 	}
 	n.Sections = slices.Concat(
-		section("Opened; if one is over, a later message says so", FormList, maxEntries, open),
+		section("Opened; what still fails follows in full, and a later message says when it is over", FormList, maxEntries, open),
 		section("Opened, and over", FormList, maxEntries, over),
 		section("Over; told before as opened", FormList, maxEntries/2, ended),
 		section("Also", FormList, maxFacts, also),

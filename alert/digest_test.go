@@ -125,3 +125,46 @@ func TestADigestIsBounded(t *testing.T) {
 		t.Errorf("%d lines, or not all are counted:\n%s", lines, text)
 	}
 }
+
+// TestAFindingIsNotCutInMidSentence: what does not fit ends at a clause.
+func TestAFindingIsNotCutInMidSentence(t *testing.T) {
+	long := single("stock-api", "calendar-idle", probes.VerdictDegraded, probes.DiagnosisEarlyClose, probes.FamilyConnection)
+	long.Message = "the connection was closed by the peer after 1.001 s idle (earliest: 1 s), before the expected 60 s; reuse at 1.5 s failed in 0.3 ms with nothing answered: the FIN was queued before we wrote, looking first would have seen it; a fresh one worked; Apache HttpClient 4.5 throws org.apache.http.NoHttpResponseException: api.partner.example failed to respond"
+	named := long
+	named.Target, named.Probe = strings.Repeat("t", 100), strings.Repeat("p", 100)
+	named.Accepted = &probes.Accepted{Until: noon().Add(36 * time.Hour), Reason: strings.Repeat("reason ", 30)}
+	m, _ := Decide(Memory{}, runOf(long, named), halfDays(0))
+	_, told := Decide(m, runOf(), halfDays(1))
+	text := wordsOf(told[0])
+	if want := "with nothing answered: the FIN was queued before we wrote, looking first would have seen it."; !strings.Contains(text, want) {
+		t.Errorf("%q is missing in\n%s", want, text)
+	}
+	for _, s := range told[0].Sections {
+		for _, line := range s.Lines {
+			if strings.HasSuffix(line, "….") || strings.HasSuffix(line, "…") || strings.Contains(line, more) || size(line) > maxLine {
+				t.Errorf("a line is cut: %q", line)
+			}
+		}
+	}
+}
+
+func TestClause(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		limit int
+		want  string
+	}{
+		{"it fits", 7, "it fits"},
+		{"one thing; another thing", 20, "one thing"},
+		{"one thing: another thing; and a third", 30, "one thing: another thing"},
+		{"one, two, three and four", 12, "one, two"},
+		{"one (two; three) four; five and more", 30, "one (two; three) four"},
+		{"took 1.001 s to 2.5 s and more", 18, "took 1.001 s …"},
+		{"no end is in sight", 10, "no end …"},
+		{"", 10, ""}, {"anything", 0, ""},
+	} {
+		if got := clause(tt.text, tt.limit); got != tt.want {
+			t.Errorf("clause(%q, %d) = %q, want %q", tt.text, tt.limit, got, tt.want)
+		}
+	}
+}

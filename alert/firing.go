@@ -188,7 +188,7 @@ func sentence(text string) string {
 func sinceWhen(i Incident, lead probes.Outcome, kind Kind, o Options) []Fact {
 	runs := fmt.Sprintf("%d of the last %d failed", i.failures(), len(i.Runs))
 	switch {
-	case len(i.Flapping) > 0: // the window is of the last of them alone
+	case len(i.Flapping) > 0, kind == KindReminder: // the window is too short for what lasts
 		runs = number(i.Failed) + " of " + number(i.Counted) + " failed"
 	case kind == KindPreview:
 		runs = "not fired yet: 1 failed run; " + rule(o)

@@ -48,8 +48,14 @@ func TestFlappingIsExplained(t *testing.T) {
 	if got := shorthand(told); got != "FRFRL.....m" {
 		t.Fatalf("told %s, want FRFRL.....m", got)
 	}
+	if got := told[4][0].Summary; !strings.HasPrefix(got, "Flapping: it opened 3 times within an hour, 3 of 5 runs failed. ") {
+		t.Errorf("the summary is %q", got)
+	}
+	if a := told[4][0].About[0]; !a.Since.Equal(noon()) || a.Failed != 3 || a.Counted != 5 {
+		t.Errorf("machines are told %+v", a)
+	}
 	text := strings.Join(strings.Fields(Text(told[4][0])), " ")
-	for _, want := range []string{"FLAPPING shop: ", "It opened 3 times within an hour: at 12:00, 12:10 and 12:20 UTC.", "until no run has failed for 1 h"} {
+	for _, want := range []string{"FLAPPING shop: ", "Since 2026-03-02 12:00 UTC · Runs 3 of 5 failed", "It opened 3 times within an hour: at 12:00, 12:10 and 12:20 UTC.", "until no run has failed for 1 h"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
@@ -59,5 +65,22 @@ func TestFlappingIsExplained(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
+	}
+}
+
+// TestWhatFlappedIsCountedOnce: one that flapped, and left the config, holds the
+// runs of those before it.
+func TestWhatFlappedIsCountedOnce(t *testing.T) {
+	begin := noon()
+	early := Incident{Since: begin, Fired: begin, Failed: 1, Counted: 2}
+	flapped := Incident{Since: begin, Fired: begin.Add(20 * time.Minute), Failed: 3, Counted: 5, Flapping: []time.Time{begin, begin.Add(10 * time.Minute)}}
+	i := Incident{Since: begin.Add(30 * time.Minute), Failed: 1, Counted: 1}
+	i.flap([]Incident{early, early, flapped})
+	if i.Failed != 4 || i.Counted != 6 || !i.Since.Equal(begin) || len(i.Flapping) != 3 {
+		t.Errorf("it is %+v", i)
+	}
+	i.flap(nil)
+	if i.Failed != 4 || i.Counted != 6 {
+		t.Errorf("with none before it is %+v", i)
 	}
 }

@@ -50,7 +50,18 @@ func kindNotices(t testing.TB) map[string]Notice {
 	all["removed"] = last(told)
 	m, _ := decideAll(options, incident(), incident())
 	all["ongoing"] = Ongoing(m, incident(), options(2))[0]
-	all["backlog"] = backlogged(t)
+	all["backlog"], all["whole"] = backlogged(t), wholeReminder(t)
+	copes := coping(probes.ClientNotices, "notices that it is dead and opens a new connection")
+	_, told = decideAll(options, copes, copes)
+	all["copes"] = last(told)
+	slow := single("price-api", "quote", probes.VerdictFail, probes.DiagnosisSlow, probes.FamilyLatency)
+	slow.Message = `a fresh connection failed after 350 ms: the answer was slower than expected (latency 350ms, want latency < duration("300ms"))`
+	quick := single("price-api", "quote", probes.VerdictPass, "", "")
+	_, told = decideAll(options, runOf(slow), runOf(slow), runOf(quick), runOf(quick))
+	all["recovered"] = last(told)
+	missing := single("price-api", "quote", probes.VerdictFail, probes.DiagnosisContract, probes.FamilyContract)
+	m, _ = decideAll(options, runOf(slow), runOf(slow), runOf(missing))
+	all["unjudged"] = Ongoing(m, at(runOf(missing), 2), options(2))[0]
 	return all
 }
 
