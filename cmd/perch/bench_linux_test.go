@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -54,6 +57,23 @@ func BenchmarkStartToFirstDial(b *testing.B) {
 // BenchmarkRunOf200Targets reports the resident memory and the CPU of one run
 // of 200 targets, each with an http probe and a ladder (aim: under 32 MiB).
 func BenchmarkRunOf200Targets(b *testing.B) {
+	benchmarkRun(b, "metrics: {max_series: 100000}\n")
+}
+
+// BenchmarkRunThatPushesAndRemembers is the same run as a CronJob makes it: it
+// reads the state, pushes twice and saves, each time all that it measures.
+func BenchmarkRunThatPushesAndRemembers(b *testing.B) {
+	gateway := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // what is cut off fails the push, and so the run
+	}))
+	defer gateway.Close()
+	benchmarkRun(b, fmt.Sprintf("vantage: bench\nmetrics: {max_series: 100000, push: {url: %q}}\nstate: {file: %q}\n",
+		gateway.URL, filepath.Join(b.TempDir(), "state")))
+}
+
+// benchmarkRun runs 200 targets with those settings, in processes of their own:
+// the largest resident memory of one is reported, and its CPU.
+func benchmarkRun(b *testing.B, settings string) {
 	path := buildBinary(b)
 	server, err := lab.Start(b.Context(), "healthy", lab.Options{})
 	if err != nil {
@@ -61,7 +81,7 @@ func BenchmarkRunOf200Targets(b *testing.B) {
 	}
 	defer func() { _ = server.Close() }()
 	var text strings.Builder
-	text.WriteString("version: 1\nname: big\nmetrics: {max_series: 100000}\ntargets:\n")
+	text.WriteString("version: 1\nname: big\n" + settings + "targets:\n")
 	for i := range 200 {
 		fmt.Fprintf(&text, "  - {name: api-%d, url: %q, probes: [{name: get, kind: http, path: /}, {name: hold, kind: idle, path: /, holds: [3s, 6s]}]}\n", i, server.URL())
 	}
