@@ -2,6 +2,7 @@ package alert
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -113,7 +114,8 @@ func newScrubber(address *url.URL, raw string) scrubber {
 	}
 	if address.User != nil {
 		password, _ := address.User.Password()
-		parts = append(parts, address.User.String(), password)
+		pair := address.User.Username() + ":" + password // as Basic sends it
+		parts = append(parts, address.User.String(), password, base64.StdEncoding.EncodeToString([]byte(pair)))
 	}
 	return scrubber{}.and(parts...)
 }

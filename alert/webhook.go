@@ -35,13 +35,14 @@ func (w *Webhook) Wants(k Kind) bool { return k != KindOngoing }
 // 503 with a Retry-After, are obeyed within ctx's deadline. Other failures are
 // *SendError at once.
 func (w *Webhook) Send(ctx context.Context, n Notice, so Receipt) (Receipt, error) {
-	if failure := w.door.post(ctx, documentOf(n), http.Header{idempotencyKey: {headerValue(n.ID)}}); failure != nil {
+	d := documentOf(n)
+	if failure := w.door.post(ctx, d, http.Header{idempotencyKey: {headerValue(d.ID)}}); failure != nil {
 		return so, failure
 	}
 	return so, nil
 }
 
-// idempotencyKey carries a notice's id: who gets it twice can tell.
+// idempotencyKey carries a document's id: who gets it twice can tell.
 const idempotencyKey = "Idempotency-Key"
 
 // headerValue writes what a header cannot hold as %XX.

@@ -1,6 +1,8 @@
 package alert
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"perch.example/probes"
@@ -17,8 +19,8 @@ type Document struct {
 	Perch   string `json:"perch,omitempty"`   // the config's name
 	Vantage string `json:"vantage,omitempty"` // where perch sits
 	RunID   string `json:"run_id,omitempty"`  // of the run that decided it
-	// ID is the notice's, for good, and also the header Idempotency-Key: who gets
-	// it twice was told once.
+	// ID is the notice's, for good and unlike any other perch's, and also the
+	// header Idempotency-Key: who gets it twice was told once.
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind"` // firing, flapping, sharper, reminder, resolved, digest, backlog, test
 	// Thread groups notices about the same incident, or about incidents that were
@@ -74,7 +76,7 @@ type DocumentSection struct {
 func documentOf(n Notice) Document {
 	d := Document{
 		Version: DocumentVersion, Perch: n.origin("perch"), Vantage: n.origin("vantage"), RunID: n.origin("run"),
-		ID: n.ID, Kind: n.Kind, Thread: n.Thread, PossibleRepeat: n.PossibleRepeat, Decided: n.Decided.UTC(), WaitedSeconds: n.Waited.Seconds(),
+		ID: documentID(n), Kind: n.Kind, Thread: n.Thread, PossibleRepeat: n.PossibleRepeat, Decided: n.Decided.UTC(), WaitedSeconds: n.Waited.Seconds(),
 		Incidents: []DocumentIncident{}, Diagnosis: n.Diagnosis, Severity: n.Severity, Title: n.Title, Summary: n.Summary,
 		Sections: []DocumentSection{}, Links: append([]Link{}, n.Links...), Trail: append([]Fact{}, n.Trail...),
 	}
@@ -89,6 +91,23 @@ func documentOf(n Notice) Document {
 		d.Sections = append(d.Sections, DocumentSection(s))
 	}
 	return d
+}
+
+// documentID is a notice's id among those of all perches, vantages and states:
+// each of them numbers its incidents from 1, and does so anew after its state
+// was reset.
+func documentID(n Notice) string {
+	parts := []string{n.origin("perch"), n.origin("vantage"), n.ID}
+	var since time.Time
+	for _, a := range n.About {
+		if since.IsZero() || a.Since.Before(since) {
+			since = a.Since
+		}
+	}
+	if !since.IsZero() {
+		parts = append(parts, since.UTC().Format(time.RFC3339Nano))
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " ")
 }
 
 // inUTC leaves what is not known as it is.

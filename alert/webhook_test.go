@@ -65,15 +65,34 @@ func TestWebhookPosts(t *testing.T) {
 		}
 		r, body, count := got.last()
 		if count != 1 || r.Method != http.MethodPost || r.URL.RequestURI() != "/in?key=a" || r.Header.Get("Content-Type") != "application/json" ||
-			r.Header.Get("Authorization") != "Bearer token" || r.Header.Get("Idempotency-Key") != "gr%C3%B6%C3%9Fe 100%25/x#1 firing" {
+			r.Header.Get("Authorization") != "Bearer token" || r.Header.Get("Idempotency-Key") != "shop prod-tokyo gr%C3%B6%C3%9Fe 100%25/x#1 firing 2026-03-02T12:00:00Z" {
 			t.Errorf("%d times %s %s with %v", count, r.Method, r.URL, r.Header)
 		}
 		decoder := json.NewDecoder(bytes.NewReader(body))
 		decoder.DisallowUnknownFields()
 		var d Document
-		if err := decoder.Decode(&d); err != nil || d.ID != n.ID || d.Version != 1 || decoder.More() {
+		if err := decoder.Decode(&d); err != nil || d.ID != "shop prod-tokyo "+n.ID+" 2026-03-02T12:00:00Z" || d.Version != 1 || decoder.More() {
 			t.Errorf("posted %s: %v", body, err)
 		}
+	}
+}
+
+// TestDocumentIDs are of one notice each, though every state numbers its
+// incidents from 1: a receiver may throw away what it has seen.
+func TestDocumentIDs(t *testing.T) {
+	seen := map[string]bool{}
+	for _, perch := range []string{"shop", "bank"} {
+		for _, vantage := range []string{"tokyo", "osaka"} {
+			for hour := range 2 {
+				n := tale("stock-api", KindFiring, "FIRING")
+				n.Trail = []Fact{{Name: "perch", Value: perch}, {Name: "vantage", Value: vantage}}
+				n.About[0].Since = noon().Add(time.Duration(hour) * time.Hour)
+				seen[documentOf(n).ID] = true
+			}
+		}
+	}
+	if len(seen) != 8 {
+		t.Errorf("%d ids, want 8: %v", len(seen), seen)
 	}
 }
 
@@ -186,5 +205,26 @@ func TestDoorWithoutHeaders(t *testing.T) {
 	var failure *SendError
 	if !errors.As(err, &failure) || failure.Ambiguous || !strings.Contains(err.Error(), "no file /run/token") {
 		t.Errorf("sent: %v, want why the headers are not there", err)
+	}
+}
+
+// TestDoorHidesAnAddressesUser: what a server echoes of the request is in no
+// error, in the form in which it was sent either.
+func TestDoorHidesAnAddressesUser(t *testing.T) {
+	server, got := startDoor(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, "refused "+r.URL.Path+" with Authorization: "+r.Header.Get("Authorization"))
+	})
+	address := strings.Replace(server.URL, "://", "://robot:hunter2-secret@", 1) + "/hooks/T0123456789"
+	_, err := NewWebhook(probes.NewSecret(address), nil, server.Client()).Send(t.Context(), tale("stock-api", KindFiring, "FIRING"), Receipt{})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	r, _, _ := got.last()
+	_, sent, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	for _, secret := range []string{sent, "hunter2", "T0123456789"} {
+		if secret == "" || strings.Contains(err.Error(), secret) {
+			t.Errorf("error %q shows %q", err, secret)
+		}
 	}
 }
