@@ -53,7 +53,7 @@ func (c ConfigMapConfig) connect() (*api, error) {
 // What a run that was killed had reserved, and could not take back, is counted
 // as sent. After any error but the first, Save refuses to write.
 func (m *ConfigMap) Load(ctx context.Context) (Document, error) {
-	m.loaded = false
+	m.loaded, m.object.aside = false, ""
 	if m.lease == nil {
 		return Document{}, m.closed("reading")
 	}
@@ -170,7 +170,7 @@ func ReadConfigMap(ctx context.Context, c ConfigMapConfig) (Document, error) {
 	err = o.read(ctx, "reading")
 	var unusable *contentError
 	if errors.As(err, &unusable) {
-		return Document{}, fmt.Errorf("reading state %q: %w", c.path(), err)
+		return Document{}, fmt.Errorf("reading state %q: %w", c.path(), upgradeFor(err))
 	}
 	return o.document, err
 }

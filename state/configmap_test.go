@@ -196,7 +196,7 @@ func TestOtherKeysStay(t *testing.T) {
 			c.Labels = map[string]string{"team": "stock"}
 			c.Annotations["kubectl.kubernetes.io/last-applied-configuration"] = "{}"
 		})
-		for range 12 {
+		for range keepWrites + 4 {
 			must(t, run.Save(t.Context(), d))
 		}
 		c := fake.ConfigMap()
@@ -291,6 +291,74 @@ func TestSectionsAreJoinedByTheirOwners(t *testing.T) {
 		}
 		if got, err := s.read(t.Context()); err != nil || string(got.Sections["alert"]) != "3" {
 			t.Errorf("what stands was replaced: %s, %v", got.Sections["alert"], err)
+		}
+	})
+}
+
+// Many writers on top of an update whose answer is lost: it is still found.
+func TestALostAnswerInAStorm(t *testing.T) {
+	bubble(t, func(t *testing.T, fake *kubefake.Server, s site) {
+		run, d := s.begin(t)
+		now, lost := time.Now(), false
+		d.AddRequests("api", now, 3)
+		edited := make(chan error, 1)
+		const edits = 60
+		fake.SetFault(func(c kubefake.Call) kubefake.Fault {
+			if c != kubefake.UpdateConfigMap || lost {
+				return kubefake.Fault{}
+			}
+			lost = true
+			go func() {
+				var err error
+				for range edits {
+					err = errors.Join(err, s.edit(context.Background(), func(d *Document) error { d.AddRequests("api", now, 1); return nil }))
+				}
+				edited <- err
+			}()
+			return kubefake.Fault{Lose: true}
+		})
+		must(t, run.Save(t.Context(), d))
+		must(t, <-edited)
+		if got, err := s.read(t.Context()); err != nil || got.RequestsToday("api", now) != 3+edits {
+			t.Errorf("%d requests are counted (%v), want %d", got.RequestsToday("api", now), err, 3+edits)
+		}
+	})
+}
+
+// What cannot be used is kept under the name that was said, whatever conflicts
+// came between, and said once.
+func TestOneNameForWhatIsKeptAside(t *testing.T) {
+	bubble(t, func(t *testing.T, fake *kubefake.Server, s site) {
+		rubbish := []byte("\x1f\x8brubbish")
+		s.put(rubbish)
+		run := s.mustOpen(t)
+		_, err := run.Load(t.Context())
+		var aside *AsideError
+		if !errors.As(err, &aside) {
+			t.Fatalf("loading: %v, want an AsideError", err)
+		}
+		conflicts := 3
+		fake.SetFault(func(c kubefake.Call) kubefake.Fault {
+			if c != kubefake.UpdateConfigMap || conflicts == 0 {
+				return kubefake.Fault{}
+			}
+			conflicts--
+			return kubefake.Fault{Status: 429, RetryAfter: "2"} // a later second, each time
+		})
+		must(t, run.Save(t.Context(), full()))
+		if c := fake.ConfigMap(); len(c.BinaryData) != 2 || !bytes.Equal(c.BinaryData[aside.Aside], rubbish) {
+			t.Errorf("kept are %v, and %q was said", slices.Sorted(maps.Keys(c.BinaryData)), aside.Aside)
+		}
+		// Damaged in the middle of the run, and conflicts again: one name, said once.
+		s.put(rubbish)
+		conflicts = 3
+		first := aside.Aside
+		err = run.Save(t.Context(), full())
+		if !errors.As(err, &aside) || aside.Aside == first || strings.Count(err.Error(), "it is kept as") != 1 {
+			t.Errorf("saving: %v, want one AsideError with a new name", err)
+		}
+		if c := fake.ConfigMap(); len(c.BinaryData) != 3 || !bytes.Equal(c.BinaryData[aside.Aside], rubbish) {
+			t.Errorf("kept are %v, and %q was said", slices.Sorted(maps.Keys(c.BinaryData)), aside.Aside)
 		}
 	})
 }

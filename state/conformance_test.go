@@ -156,17 +156,18 @@ func TestUnusableContentIsKeptAside(t *testing.T) {
 		newer   bool
 	}{
 		"cut short": {pack(t, `{"version":1}`)[:12], false},
-		"empty":     {[]byte{}, false},
+		"zeros":     {make([]byte, 4096), false},
 		"newer":     {pack(t, `{"version":99}`), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conform(t, func(t *testing.T, s site) {
 				s.put(tt.content)
-				if err := s.edit(t.Context(), func(*Document) error { return nil }); err == nil || !strings.Contains(err.Error(), "keeps it aside") {
-					t.Errorf("editing it: %v, want a refusal that says what happens", err)
+				advice := map[bool]string{false: "keeps it aside", true: "upgrade this perch"}[tt.newer]
+				if err := s.edit(t.Context(), func(*Document) error { return nil }); err == nil || !strings.Contains(err.Error(), advice) {
+					t.Errorf("editing it: %v, want a refusal that says %q", err, advice)
 				}
-				if _, err := s.read(t.Context()); err == nil {
-					t.Error("reading it: no error")
+				if _, err := s.read(t.Context()); err == nil || tt.newer != strings.Contains(err.Error(), "upgrade this perch") {
+					t.Errorf("reading it: %v, want an error, with what to do", err)
 				}
 				run := s.mustOpen(t)
 				d, err := run.Load(t.Context())
@@ -194,6 +195,32 @@ func TestUnusableContentIsKeptAside(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Somebody makes the place by hand (touch): that is no state yet.
+func TestAnEmptyPlaceIsNoStateYet(t *testing.T) {
+	conform(t, func(t *testing.T, s site) {
+		s.put([]byte{})
+		if d, err := s.read(t.Context()); err != nil || !d.Empty() {
+			t.Errorf("reading it: %+v, %v", d, err)
+		}
+		run, d := s.begin(t)
+		if !d.Empty() {
+			t.Errorf("a run starts with %+v", d)
+		}
+		must(t, run.Save(t.Context(), full()))
+		s.put([]byte{}) // emptied in the middle of a run, as if it were taken away
+		must(t, run.Save(t.Context(), full()))
+		must(t, run.Close(t.Context()))
+		if d, err := s.read(t.Context()); err != nil || !reflect.DeepEqual(d, full()) {
+			t.Errorf("after the run stands %+v, %v", d, err)
+		}
+		s.put([]byte{})
+		must(t, s.edit(t.Context(), func(d *Document) error { d.MarkRun("api/a", time.Now()); return nil }))
+		if d, err := s.read(t.Context()); err != nil || len(d.Due) != 1 {
+			t.Errorf("after an edit stands %+v, %v", d, err)
+		}
+	})
 }
 
 // Who takes the state away in the middle of a run gets the run's.

@@ -77,13 +77,18 @@ func followed(path string) (string, error) {
 		return path, nil // what is wrong otherwise is said where it matters
 	}
 	target, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		// Not made here: as root, perch would make files wherever a link says.
+		leads, _ := os.Readlink(path)
+		return "", fmt.Errorf("opening state %q: it is a symbolic link to %q, which does not exist: create it empty, once (touch), or remove the link", path, leads)
+	}
 	if err != nil {
 		return "", fmt.Errorf("opening state %q: following the link: %w", path, err)
 	}
 	return target, nil
 }
 
-// Load reads the document. No file is an empty document. A corrupt file, or
+// Load reads the document. No file, or an empty one, is an empty document. A corrupt file, or
 // one of a later version, is moved to a new name and said through *AsideError,
 // together with an empty document that can be used. One that is not perch's
 // gives a *ForeignError and stays. After any error but the first

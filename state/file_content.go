@@ -19,9 +19,10 @@ func (e *contentError) Error() string { return e.err.Error() }
 func (e *contentError) Unwrap() error { return e.err }
 
 // readStanding returns what stands in the file, and whether it is there: no
-// file is an empty document. Content that cannot be used gives a *contentError.
+// file is an empty document, and so is an empty file, which somebody has made
+// for perch to fill: no Save leaves one, whenever the power is cut. Content that cannot be used gives a *contentError.
 func readStanding(path string) (d Document, there bool, err error) {
-	content, err := os.Open(path)
+	content, err := openRegular(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Document{Version: version}, false, nil
 	}
@@ -29,6 +30,9 @@ func readStanding(path string) (d Document, there bool, err error) {
 		return Document{}, false, fmt.Errorf("reading state %q: %w", path, err)
 	}
 	defer content.Close()
+	if info, err := content.Stat(); err == nil && info.Size() == 0 {
+		return Document{Version: version}, false, nil
+	}
 	if err := refuseForeign(path); err != nil {
 		return Document{}, false, err
 	}
@@ -88,6 +92,10 @@ func writeDocument(path string, d Document) (int, error) {
 		return 0, fmt.Errorf("saving state %q: %w", path, err)
 	}
 	temporary := path + ".tmp" // one name: the lock is ours, and a kill leaves at most one behind
+	// What a killed writer left there, or somebody planted: never written through.
+	if err := os.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("saving state %q: %w", path, err)
+	}
 	if err := writeSynced(path, temporary, packed); err != nil {
 		// On a full disk the half that was written would only be in the way.
 		return 0, errors.Join(fmt.Errorf("saving state %q: %w", path, err), os.Remove(temporary))
@@ -104,7 +112,7 @@ func writeDocument(path string, d Document) (int, error) {
 // writeSynced writes the new content of path to a temporary file and waits until
 // it is on the disk.
 func writeSynced(path, temporary string, content []byte) error {
-	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := openRegular(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (e *ForeignError) Error() string {
 // refuseForeign returns a *ForeignError when the file cannot be what is left of
 // a state. A file that does not exist, or cannot be read, is for Load to judge.
 func refuseForeign(path string) error {
-	file, err := os.Open(path)
+	file, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil
 	}

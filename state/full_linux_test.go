@@ -1,32 +1,64 @@
 package state
 
 import (
-	"context"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 )
 
-// A full disk by /dev/full, which only Linux has.
-func TestAFailedSaveKeepsTheOldDocument(t *testing.T) {
+// fullEnv makes the test's binary a perch whose disk is full, with the state in
+// the path that it names.
+const fullEnv = "PERCH_STATE_TEST_FULL"
+
+// A full disk: every write to a file fails. It keeps nobody from probing (the
+// lock holds unsigned), what stood there stays, and it goes on once there is
+// room. The limit is a process's, so that perch is one of its own.
+func TestAFullDisk(t *testing.T) {
+	if path := os.Getenv(fullEnv); path != "" {
+		signal.Ignore(syscall.SIGXFSZ)
+		must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{}))
+		perchOnAFullDisk(t, path)
+		return
+	}
 	path := filepath.Join(t.TempDir(), "state")
+	save := func() {
+		s := open(t, path)
+		load(t, s)
+		must(t, s.Save(t.Context(), sample()))
+		must(t, s.Close(t.Context()))
+	}
+	save()
+	full := exec.Command(os.Args[0], "-test.run=^TestAFullDisk$")
+	full.Env = append(os.Environ(), fullEnv+"="+path)
+	if out, err := full.CombinedOutput(); err != nil {
+		t.Errorf("on a full disk: %v\n%s", err, out)
+	}
+	if d, err := ReadFile(path); err != nil || !reflect.DeepEqual(d, sample()) {
+		t.Errorf("after the failed save the file holds %+v, %v", d, err)
+	}
+	if left := files(t, filepath.Dir(path)); len(left) != 3 {
+		t.Errorf("after the failed save there are %v", left)
+	}
+	save()
+}
+
+func perchOnAFullDisk(t *testing.T, path string) {
 	s := open(t, path)
-	load(t, s)
-	if err := s.Save(context.Background(), sample()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/dev/full", path+".tmp"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Save(context.Background(), Document{}); err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("saving on a full disk: %v, want an error that says so", err)
+	if _, err := OpenFile(path, Options{}); err == nil {
+		t.Error("the state was locked twice")
 	}
 	if d := load(t, s); !reflect.DeepEqual(d, sample()) {
-		t.Errorf("after the failed save the file holds %+v", d)
+		t.Errorf("loaded %+v", d)
 	}
-	if err := s.Save(context.Background(), sample()); err != nil {
-		t.Errorf("saving once there is room again: %v", err)
+	if err := s.Save(t.Context(), Document{}); err == nil || !strings.Contains(err.Error(), "file too large") {
+		t.Errorf("saving: %v, want an error that says so", err)
 	}
+	held, err := lockByExistence(path, path+".existence")
+	must(t, err)
+	must(t, held.release())
 }

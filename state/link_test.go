@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -49,11 +50,20 @@ func TestStateBehindALink(t *testing.T) {
 }
 
 func TestStateBehindALinkToNothing(t *testing.T) {
-	link := filepath.Join(t.TempDir(), "state")
-	if err := os.Symlink(filepath.Join(t.TempDir(), "not there"), link); err != nil {
+	target, link := filepath.Join(t.TempDir(), "not there"), filepath.Join(t.TempDir(), "state")
+	if err := os.Symlink(target, link); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenFile(link, Options{}); err == nil {
-		t.Error("a link to nothing was opened: the first save would cut it")
+	_, err := OpenFile(link, Options{})
+	_, looked := ReadFile(link)
+	for _, err := range []error{err, looked} {
+		if err == nil || !strings.Contains(err.Error(), target) || !strings.Contains(err.Error(), "touch") {
+			t.Errorf("a link to nothing: %v, want what to do", err)
+		}
+	}
+	must(t, os.WriteFile(target, nil, 0o600)) // as it says
+	s := open(t, link)
+	if err := s.Save(t.Context(), load(t, s)); err != nil {
+		t.Errorf("once it is there: %v", err)
 	}
 }

@@ -17,17 +17,16 @@ type lock struct {
 }
 
 // sign writes into the lock file who holds it, for the one who finds it taken.
-func (l *lock) sign() error {
+// That is only for people: a disk that is full must not keep a run from probing.
+func (l *lock) sign() {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
 	text := fmt.Sprintf("pid %d on host %s, since %s\n", os.Getpid(), host, time.Now().UTC().Format(time.RFC3339))
-	if err := l.file.Truncate(0); err != nil {
-		return err
+	if err := l.file.Truncate(0); err == nil {
+		_, _ = l.file.WriteAt([]byte(text), 0)
 	}
-	_, err = l.file.WriteAt([]byte(text), 0)
-	return err
 }
 
 // release empties the lock file, so that it names nobody, and lets go.
@@ -41,7 +40,7 @@ func (l *lock) release() error {
 
 // holder reads who holds a lock; empty when that is not known (yet).
 func holder(path string) string {
-	file, err := os.Open(path)
+	file, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return ""
 	}
@@ -58,7 +57,7 @@ func holder(path string) string {
 // created by one process only. Nothing takes it back when that process is
 // killed, so the error says how to go on.
 func lockByExistence(path, name string) (*lock, error) {
-	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // follows no link
 	if errors.Is(err, os.ErrExist) {
 		return nil, &LockedError{
 			Path: path, Lock: name, Holder: holder(name),
@@ -69,8 +68,6 @@ func lockByExistence(path, name string) (*lock, error) {
 		return nil, fmt.Errorf("locking state %q: %w", path, err)
 	}
 	held := &lock{file: file, remove: true}
-	if err := held.sign(); err != nil {
-		return nil, errors.Join(fmt.Errorf("locking state %q: %w", path, err), held.release())
-	}
+	held.sign()
 	return held, nil
 }

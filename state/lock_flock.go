@@ -14,7 +14,7 @@ import (
 // stays: removing it would let a third process lock a new file while a second
 // one waits on the old.
 func takeLock(path, name string) (*lock, error) {
-	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := openRegular(name, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, fmt.Errorf("locking state %q: %w", path, err)
 	}
@@ -27,15 +27,13 @@ func takeLock(path, name string) (*lock, error) {
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, errors.Join(&LockedError{Path: path, Lock: name, Holder: holder(name)}, file.Close())
 	}
-	held := &lock{file: file}
 	if err == nil {
 		err = giveToOwner(path, file)
-	}
-	if err == nil {
-		err = held.sign()
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("locking state %q: %w", path, err), file.Close())
 	}
+	held := &lock{file: file}
+	held.sign()
 	return held, nil
 }

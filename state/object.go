@@ -19,8 +19,11 @@ const (
 	stateKey = "state"
 	// writesKey is the annotation that names the last writes. It tells whether an
 	// update whose answer was lost was carried out: what stands there is built on it.
-	writesKey  = "perch.example/writes"
-	keepWrites = 8
+	writesKey = "perch.example/writes"
+	// keepWrites must outlast the writes of others between a lost answer and the
+	// look for it: some seconds, when an overloaded API server asks to wait. Ten
+	// writers at once were seen to make more than 8. 64 take 700 bytes.
+	keepWrites = 64
 	// warnPacked and refusePacked bound the packed document. The API server refuses
 	// values of more than 1 MiB together; etcd, the whole object a little above.
 	warnPacked   = 64 << 10
@@ -35,6 +38,9 @@ type object struct {
 	// document is what stands there; empty without one (there is false).
 	document Document
 	there    bool
+	// aside is the key under which the next update that succeeds keeps what could
+	// not be used, which was said; empty: none.
+	aside string
 }
 
 // read gets the object and what it holds. Content that cannot be used gives a
@@ -53,8 +59,8 @@ func (o *object) read(ctx context.Context, doing string) error {
 		return fmt.Errorf("%s state %q: the ConfigMap is immutable: delete it and create it anew, without that", doing, path)
 	}
 	o.current = got
-	packed, there := got.BinaryData[stateKey]
-	if !there {
+	packed := got.BinaryData[stateKey]
+	if len(packed) == 0 { // also an empty value, as an empty file
 		return nil
 	}
 	d, err := decode(bytes.NewReader(packed))
@@ -99,6 +105,7 @@ func (o *object) replace(ctx context.Context, unusable func(error) error, change
 		}
 		done.aside = errors.Join(done.aside, aside)
 		if o.carriesAny(tried) {
+			o.aside = ""
 			return done, nil
 		}
 		d, err := change(o.document.clone(), o.there)
@@ -113,7 +120,7 @@ func (o *object) replace(ctx context.Context, unusable func(error) error, change
 		done.warning, tried = warning, append(tried, id)
 		got, err := o.api.updateConfigMap(ctx, want)
 		if err == nil {
-			o.current, o.document, o.there = got, d.clone(), true
+			o.current, o.document, o.there, o.aside = got, d.clone(), true, ""
 			return done, nil
 		}
 		o.current = nil
@@ -126,7 +133,8 @@ func (o *object) replace(ctx context.Context, unusable func(error) error, change
 	}
 }
 
-// know reads the object unless it is known.
+// know reads the object unless it is known. What it finds that cannot be used
+// is said once, however often an update has to be tried again.
 func (o *object) know(ctx context.Context, unusable func(error) error) (aside, err error) {
 	if o.current != nil {
 		return nil, nil
@@ -136,12 +144,16 @@ func (o *object) know(ctx context.Context, unusable func(error) error) (aside, e
 	if !errors.As(err, &content) {
 		return nil, err
 	}
+	said := o.aside
 	err = unusable(content.err)
 	var kept *AsideError
-	if errors.As(err, &kept) {
-		return kept, nil
+	switch {
+	case !errors.As(err, &kept):
+		return nil, err
+	case kept.Aside == said:
+		return nil, nil
 	}
-	return nil, err
+	return kept, nil
 }
 
 // carriesAny reports whether one of the writes is in what stands there.

@@ -16,12 +16,17 @@ import (
 const keepAsides = 2
 
 // setAside moves the document that cannot be used to a key of its own, which
-// the next update writes, and says so by an *AsideError.
+// the next update writes, and says so by an *AsideError. Until that update
+// succeeds it is the same key, so that what was said comes true.
 func (o *object) setAside(reason error, now time.Time) error {
 	kind := kindOf(reason)
-	key := fmt.Sprintf("%s.%s-%s", stateKey, kind, now.UTC().Format(stampFormat))
+	prefix := fmt.Sprintf("%s.%s-", stateKey, kind)
+	key := o.aside
+	if !strings.HasPrefix(key, prefix) || o.current.BinaryData[key] != nil {
+		key = prefix + now.UTC().Format(stampFormat)
+	}
 	for n := 2; o.current.BinaryData[key] != nil; n++ {
-		key = fmt.Sprintf("%s.%s-%s-%d", stateKey, kind, now.UTC().Format(stampFormat), n)
+		key = fmt.Sprintf("%s%s-%d", prefix, now.UTC().Format(stampFormat), n)
 	}
 	changed := o.current.DeepCopy()
 	changed.BinaryData[key] = changed.BinaryData[stateKey]
@@ -31,7 +36,7 @@ func (o *object) setAside(reason error, now time.Time) error {
 		aside.GivenUp = kept[0]
 		delete(changed.BinaryData, kept[0])
 	}
-	o.current = changed
+	o.current, o.aside = changed, key
 	return aside
 }
 

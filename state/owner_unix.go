@@ -26,6 +26,7 @@ func giveToOwner(path string, file *os.File) error {
 	if !known {
 		return nil
 	}
-	// The name, not what it may lead to: the folder is another user's.
-	return os.Lchown(file.Name(), int(owner.Uid), int(owner.Gid))
+	// The open file, not its name: the folder is another user's, who may have put
+	// something else there since.
+	return file.Chown(int(owner.Uid), int(owner.Gid))
 }
