@@ -25,8 +25,8 @@ func six(fails string) probes.Run {
 	}
 	run := runOf()
 	for n, tt := range troubles {
-		name, o := string(rune('a'+n)), probes.Outcome{}
-		o = single(name, "p", probes.VerdictPass, "", "")
+		name := string(rune('a' + n))
+		o := single(name, "p", probes.VerdictPass, "", "")
 		if strings.Contains(fails, name) {
 			o = single(name, "p", probes.VerdictFail, tt.d, tt.f)
 		}
@@ -119,6 +119,9 @@ func TestWhatIsToldWholeIsWhole(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
+	}
+	if shown := shownAfter(n, Receipt{}); shown == nil || len(shown.Sections) != len(n.Sections) {
+		t.Errorf("as a thread's first message its evidence is not kept: %+v", shown)
 	}
 	if !strings.HasPrefix(n.Summary, "Open for 1 d 3 h, 4 of 4 runs failed. The application's HTTP client") {
 		t.Errorf("the summary is %q", n.Summary)
