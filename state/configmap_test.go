@@ -27,8 +27,8 @@ func bubble(t *testing.T, test func(*testing.T, *kubefake.Server, site)) {
 	})
 }
 
-// A run writes the ConfigMap once, and once more before it sends notices; both
-// objects are only read and updated.
+// A run writes the ConfigMap once, and once more before it sends notices, and
+// looks after each whether it has the Lease; both objects are only read and updated.
 func TestCallsOfARun(t *testing.T) {
 	bubble(t, func(t *testing.T, fake *kubefake.Server, s site) {
 		now := time.Now()
@@ -38,7 +38,7 @@ func TestCallsOfARun(t *testing.T) {
 		d.AddRequests("api", now, 3)
 		must(t, run.Save(t.Context(), d))
 		must(t, run.Close(t.Context()))
-		want := map[kubefake.Call]int{kubefake.GetConfigMap: 1, kubefake.UpdateConfigMap: 1, kubefake.GetLease: 1, kubefake.UpdateLease: 1 + 1 + 6 + 1}
+		want := map[kubefake.Call]int{kubefake.GetConfigMap: 1, kubefake.UpdateConfigMap: 1, kubefake.GetLease: 1 + 1, kubefake.UpdateLease: 1 + 1 + 6 + 1}
 		if got := fake.Calls(); !maps.Equal(got, want) {
 			t.Errorf("a run made %v, want %v", got, want)
 		}

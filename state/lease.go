@@ -23,8 +23,21 @@ type lease struct {
 	object   *coordination.Lease
 	reserved *Reservation // what may have been sent and is not in the document yet
 	left     *Reservation // the part of it that earlier runs left
-	renewed  time.Time    // before the last update that succeeded was sent
+	renewed  moment       // before the last update that succeeded was sent
 	taken    *LostError   // somebody else has it
+	said     bool         // the caller knows that it was lost
+	unsure   bool         // an update's answer was lost: it may have been carried out
+}
+
+// moment is an instant by both clocks: the monotonic one stands still while a
+// laptop sleeps, and the wall's may be set back.
+type moment struct{ monotonic, wall time.Time }
+
+func momentOf(t time.Time) moment { return moment{t, t.Round(0)} }
+
+// since returns how long ago m was by the clock that says more.
+func (m moment) since(now moment) time.Duration {
+	return max(now.monotonic.Sub(m.monotonic), now.wall.Sub(m.wall))
 }
 
 // claim returns the Lease as it stands once it is ours.
@@ -84,17 +97,26 @@ func (l *lease) update(ctx context.Context, change func(*coordination.Lease)) er
 	change(want)
 	got, err := l.api.updateLease(ctx, want)
 	if err == nil {
-		l.object, l.renewed = got, sent
+		l.object, l.renewed = got, momentOf(sent)
 		return nil
 	}
 	if !apierrors.IsConflict(err) && !passing(err) {
 		return err
 	}
-	stands, lookErr := l.api.getLease(ctx)
-	switch {
-	case lookErr != nil && !passing(lookErr): // a deleted Lease is a conflict to an update, and stays one
+	l.unsure = l.unsure || !apierrors.IsConflict(err)
+	var lost *LostError
+	lookErr := l.look(ctx)
+	if errors.As(lookErr, &lost) || lookErr != nil && !passing(lookErr) { // a deleted Lease is a conflict to an update, and stays one
 		return lookErr
-	case lookErr != nil:
+	}
+	return err
+}
+
+// look gets the Lease as it stands, and returns a *LostError when it is not
+// ours any more. l.mu must be held.
+func (l *lease) look(ctx context.Context) error {
+	stands, err := l.api.getLease(ctx)
+	if err != nil {
 		return err
 	}
 	l.object = stands
@@ -102,7 +124,7 @@ func (l *lease) update(ctx context.Context, change func(*coordination.Lease)) er
 		l.taken = &LostError{Lock: l.api.config.lockPath(), Holder: holder}
 		return l.taken
 	}
-	return err
+	return nil
 }
 
 // persistently updates until it succeeds, or cannot.
@@ -127,25 +149,38 @@ func (l *lease) isTaken() bool {
 	return l.taken != nil
 }
 
-// check returns a *LostError when another perch may have held the Lease. One
-// that ran out unseen, as on a laptop that slept, is still ours if nobody took
-// it: that is asked first.
+// check returns a *LostError when another perch may have held the Lease. It
+// looks, since whoever takes it tells nobody. One that ran out unseen, as on a
+// laptop that slept, is still ours if nobody took it, and has to be renewed.
 func (l *lease) check(ctx context.Context) error {
-	if !l.ranOut(time.Now()) && !l.isTaken() {
-		return nil
-	}
-	err := l.update(ctx, func(*coordination.Lease) {})
 	var lost *LostError
-	if err == nil || errors.As(err, &lost) {
-		return err
+	err := l.standing(ctx)
+	switch {
+	case err == nil || errors.As(err, &lost):
+	case !l.ranOut(time.Now()):
+		return nil // it cannot be seen, and nobody may take it yet
+	default:
+		err = &LostError{Lock: l.api.config.lockPath(), Err: err}
 	}
-	return &LostError{Lock: l.api.config.lockPath(), Err: err}
+	l.said = l.said || err != nil
+	return err
 }
 
+// standing sees how the Lease stands, and renews it where it ran out.
+func (l *lease) standing(ctx context.Context) error {
+	if l.isTaken() || l.ranOut(time.Now()) {
+		return l.update(ctx, func(*coordination.Lease) {})
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.look(ctx)
+}
+
+// ranOut reports whether others may take the Lease.
 func (l *lease) ranOut(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return now.Sub(l.renewed) >= l.api.config.Lease
+	return l.renewed.since(momentOf(now)) >= l.api.config.Lease
 }
 
 // reserve keeps in the Lease what a run may send, on top of what is there: a
@@ -157,7 +192,9 @@ func (l *lease) reserve(ctx context.Context, r Reservation) error {
 	l.mu.Lock()
 	l.reserved = l.reserved.plus(r)
 	l.mu.Unlock()
-	return l.persistently(ctx, func(*coordination.Lease) {})
+	err := l.persistently(ctx, func(*coordination.Lease) {})
+	l.said = l.said || l.isTaken()
+	return err
 }
 
 // saved forgets the reservation: the document says what was sent. The next
@@ -176,18 +213,21 @@ func (l *lease) inherited() *Reservation {
 	return l.left
 }
 
-// release lets go, so that the next perch need not wait until it runs out.
+// release lets go, so that the next perch need not wait until it runs out. A
+// *LostError says that somebody had taken it before, if no check has said so.
 func (l *lease) release(ctx context.Context) error {
 	l.stop()
 	<-l.done
-	if l.isTaken() {
+	l.unsure = false // nothing else uses it any more
+	if l.said {
 		return nil
 	}
 	err := l.persistently(ctx, func(object *coordination.Lease) {
 		nobody := ""
 		object.Spec.HolderIdentity = &nobody
 	})
-	if l.isTaken() { // the release was carried out and its answer lost, or somebody was quicker
+	// It was carried out and its answer lost, and somebody may have been quick.
+	if carriedOut := l.unsure || holderOf(l.object) == ""; l.isTaken() && carriedOut {
 		return nil
 	}
 	return err

@@ -29,8 +29,8 @@ func takeLease(ctx context.Context, a *api) (*lease, error) {
 		case holderOf(object) == l.identity: // our own update was carried out, and its answer was lost
 			l.hold(ctx, object)
 			return l, nil
-		case seen.free(object, time.Now(), a.config.Lease):
-			l.renewed = time.Now()
+		case seen.free(object, time.Now(), a.config.honoured(object)):
+			l.renewed = momentOf(time.Now())
 			taken, err := a.updateLease(waiting, l.claim(object))
 			if err == nil {
 				l.hold(ctx, taken)
@@ -67,10 +67,23 @@ func (s *sighting) free(object *coordination.Lease, now time.Time, lasts time.Du
 	if s.object == nil || holderOf(s.object) != holderOf(object) || !renewedAt(s.object).Equal(renewedAt(object)) {
 		s.object, s.since = object, now
 	}
-	if seconds := object.Spec.LeaseDurationSeconds; seconds != nil {
-		lasts = time.Duration(*seconds) * time.Second // what its holder counts on
-	}
 	return now.Sub(s.since) >= lasts
+}
+
+// saysToLast is what a Lease's holder counts on.
+func (c ConfigMapConfig) saysToLast(object *coordination.Lease) time.Duration {
+	if seconds := object.Spec.LeaseDurationSeconds; seconds != nil {
+		return time.Duration(*seconds) * time.Second
+	}
+	return c.Lease
+}
+
+// honoured is how long a Lease is left to a holder that gives no sign: what it
+// says, but not longer than can be seen within Wait. Each run begins to look
+// anew, so a longer one (no perch writes it, a hand may) would stop all of them
+// for ever.
+func (c ConfigMapConfig) honoured(object *coordination.Lease) time.Duration {
+	return min(c.saysToLast(object), c.Wait*5/6)
 }
 
 func holderOf(object *coordination.Lease) string {
@@ -94,8 +107,9 @@ func lockedBy(c ConfigMapConfig, object *coordination.Lease) *LockedError {
 	if at := renewedAt(object); holder != "" && !at.IsZero() {
 		holder += ", seen at " + at.UTC().Format(time.RFC3339)
 	}
-	return &LockedError{
-		Path: c.path(), Lock: c.lockPath(), Holder: holder,
-		Hint: fmt.Sprintf("if that one is gone, the state is free %s after its last sign", c.Lease),
+	hint := fmt.Sprintf("if that one is gone, the state is free %s after its last sign", c.honoured(object))
+	if says := c.saysToLast(object); says > c.honoured(object) {
+		hint += fmt.Sprintf(" (its Lease says %s, and perch leaves it no longer than it waits)", says)
 	}
+	return &LockedError{Path: c.path(), Lock: c.lockPath(), Holder: holder, Hint: hint}
 }
