@@ -15,18 +15,34 @@ func DropUndeliverable(m Memory, destinations []string) (Memory, int) {
 	}
 	m = m.clone()
 	for _, n := range m.Outbox {
-		if n.Kind != KindFiring && n.Kind != KindFlapping || n.tried() {
+		if n.tried() {
 			continue
 		}
+		opens := n.opens()
 		for i := range m.Incidents {
-			if at := &m.Incidents[i]; slices.Contains(n.names(), at.name()) {
-				at.Announced, at.Thread, at.Known = false, "", nil
+			if at := &m.Incidents[i]; slices.Contains(opens, at.name()) {
+				at.Announced, at.Thread, at.Known, at.Owed = false, "", nil, nil
 			}
 		}
 	}
 	dropped := len(m.Outbox) + len(m.Muted)
 	m.Outbox, m.Muted = nil, nil
 	return m, dropped
+}
+
+// opens are the incidents that a notice tells as opened, and surely for the
+// first time.
+func (n Notice) opens() []string {
+	if n.Kind == KindFiring || n.Kind == KindFlapping {
+		return n.names()
+	}
+	var names []string
+	for _, e := range n.Backlog.Entries {
+		if !e.Opened.IsZero() && !e.PossibleRepeat {
+			names = append(names, e.Name)
+		}
+	}
+	return names
 }
 
 // tried reports whether a notice may have arrived somewhere.

@@ -2,6 +2,7 @@ package alert
 
 import (
 	"testing"
+	"time"
 )
 
 // TestWithNoDestinationNothingWaits: what nobody can be told is dropped, and
@@ -45,5 +46,24 @@ func TestWhatMayHaveArrivedIsNotToldAgain(t *testing.T) {
 	m, _ = DropUndeliverable(MarkSending(m), nil)
 	if _, told := Decide(m, at(runs()['F'], 2), options(2)); len(told) != 0 {
 		t.Errorf("told again: %+v", told)
+	}
+}
+
+// TestADroppedBacklogIsUntold: what it told as opened, and is still, may be told
+// anew; what may have arrived before, not.
+func TestADroppedBacklogIsUntold(t *testing.T) {
+	m, due := away(t, 9*time.Hour, nil, six("cf"), six("cf"), six("cf"), six("cf"))
+	if got := list(due); got != "backlog cf, reminder c, reminder f" {
+		t.Fatalf("due are %s", got)
+	}
+	m.Outbox[0].Backlog.Entries[1].PossibleRepeat = true
+	m, dropped := DropUndeliverable(m, nil)
+	o := options(0)
+	o.Now = noon().Add(30 * time.Hour)
+	run := six("cf")
+	run.Started = o.Now
+	_, told := Decide(m, run, o)
+	if got := list(told); dropped != 3 || got != "firing c" {
+		t.Errorf("%d are dropped, and then told %q", dropped, got)
 	}
 }
