@@ -27,7 +27,7 @@ func (c *checker) build(s settings) Config {
 		Webhook:      Webhook{URL: s.Webhook.URL, From: probes.Source(s.Webhook.From), Headers: fields(s.Webhook.Headers)},
 		Alertmanager: Alertmanager{URL: s.Alertmanager.URL, Headers: fields(s.Alertmanager.Headers)},
 		Metrics: Metrics{
-			PushURL: s.Metrics.Push.URL, PushStateless: s.Metrics.Push.Stateless,
+			PushURL: s.Metrics.Push.URL, PushHeaders: fields(s.Metrics.Push.Headers), PushStateless: s.Metrics.Push.Stateless,
 			Textfile: s.Metrics.Textfile, MaxSeries: s.Metrics.MaxSeries, BlackboxNames: s.Metrics.BlackboxNames,
 		},
 		State: State(s.State),

@@ -73,6 +73,7 @@ type Alertmanager struct {
 // Metrics say where the numbers go. Empty strings mean nowhere.
 type Metrics struct {
 	PushURL       string
+	PushHeaders   []probes.Field
 	PushStateless bool
 	Textfile      string
 	MaxSeries     int

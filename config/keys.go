@@ -27,8 +27,9 @@ func metrics() value {
 	return mappingOf(
 		field{key: "push", doc: "A Pushgateway, told before and after a run's probes; counters go on from run to run with a state.", value: mappingOf(
 			field{key: "url", doc: "The Pushgateway's URL.", value: webURL(true), required: true},
+			field{key: "headers", doc: "Sent with each push, such as a password.", value: listOf(header(), 0, 100)},
 			field{key: "stateless", doc: "Push although nothing is remembered between runs.", value: boolean()},
-		)},
+		).withRules(func(c *checker, at place, m map[string]any) { c.onceByName(at, m, "headers") })},
 		field{key: "textfile", doc: "Path of a file for node_exporter's textfile collector; it ends in .prom.", value: path()},
 		field{key: "max_series", doc: "A plan with more time series is refused.", value: count(1, 10_000_000), builtin: 20_000},
 		field{key: "listen", later: later + ": it comes with perch serve"},

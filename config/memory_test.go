@@ -25,8 +25,9 @@ func TestMemory(t *testing.T) {
 	equal(t, "alertmanager", c.Alertmanager, Alertmanager{URL: "http://alertmanager:9093/prefix", Headers: []probes.Field{
 		{Name: "Authorization", Prefix: "Basic ", From: probes.Source{Env: "ALERTMANAGER"}},
 	}})
+	equal(t, "push headers", c.Metrics.PushHeaders, []probes.Field{{Name: "Authorization", Prefix: "Basic ", From: probes.Source{Env: "PUSHGATEWAY"}}})
 	equal(t, "sources", c.Sources(), []probes.Source{
-		{File: "/etc/perch/secrets/bot-token"}, {Env: "WEBHOOK_URL"}, {Env: "WEBHOOK_TOKEN"}, {Env: "ALERTMANAGER"},
+		{File: "/etc/perch/secrets/bot-token"}, {Env: "WEBHOOK_URL"}, {Env: "WEBHOOK_TOKEN"}, {Env: "ALERTMANAGER"}, {Env: "PUSHGATEWAY"},
 	})
 	day := func(month time.Month, day int) time.Time { return time.Date(2027, month, day, 0, 0, 0, 0, time.UTC) }
 	equal(t, "silences", c.Alerts.Silences, []Silence{

@@ -38,6 +38,7 @@ func (c Config) Sources() []probes.Source {
 	add(c.Webhook.From)
 	addAll(c.Webhook.Headers)
 	addAll(c.Alertmanager.Headers)
+	addAll(c.Metrics.PushHeaders)
 	return out
 }
 

@@ -45,8 +45,9 @@ type settings struct {
 	} `mapstructure:"alertmanager"`
 	Metrics struct {
 		Push struct {
-			URL       string `mapstructure:"url"`
-			Stateless bool   `mapstructure:"stateless"`
+			URL       string          `mapstructure:"url"`
+			Headers   []fieldSettings `mapstructure:"headers"`
+			Stateless bool            `mapstructure:"stateless"`
 		} `mapstructure:"push"`
 		Textfile      string `mapstructure:"textfile"`
 		MaxSeries     int    `mapstructure:"max_series"`

@@ -35,7 +35,7 @@ func TestRealPushgatewayAndPrometheusHoldTheRun(t *testing.T) {
 	other := shop(t)
 	other.Vantage = "prod-osaka"
 	for _, each := range []*Metrics{m, New(other)} {
-		if err := each.Push(t.Context(), "http://"+gateway, nil); err != nil {
+		if err := each.Push(t.Context(), "http://"+gateway, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestRealPushgatewayAndPrometheusHoldTheRun(t *testing.T) {
 	m.Observe(probes.Run{Started: moment(), Finished: moment().Add(time.Minute),
 		Outcomes: []probes.Outcome{{Target: "stock-api", Probe: "idle", Kind: probes.KindIdle, Verdict: probes.VerdictPass}},
 		Idle:     []probes.IdleResult{{Target: "stock-api", Probe: "idle", Survived: 120 * time.Second}}})
-	if err := m.Push(t.Context(), "http://"+gateway, nil); err != nil {
+	if err := m.Push(t.Context(), "http://"+gateway, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	want = exposed(t, m)
@@ -66,7 +66,7 @@ func TestPushedHistogramsAreNative(t *testing.T) {
 	prometheus := startPrometheus(t, gateway, "--enable-feature=native-histograms")
 	m := New(shop(t))
 	m.Observe(incident())
-	if err := m.Push(t.Context(), "http://"+gateway, nil); err != nil {
+	if err := m.Push(t.Context(), "http://"+gateway, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	const native = `histogram_count(perch_attempt_duration_seconds{probe="idle", connection="fresh"})`

@@ -2,12 +2,14 @@ package metrics
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/push"
@@ -16,37 +18,36 @@ import (
 // job is the Pushgateway's job of every perch.
 const job = "perch"
 
-// maxRefusal bounds what is read and shown of a gateway's error answer.
-const maxRefusal = 500
+// What of a gateway's error answer is read, and what of that is shown.
+const (
+	maxAnswer  = 64 << 10
+	maxRefusal = 500
+)
 
 // Push replaces this perch's group on a Pushgateway: job="perch", perch=NAME,
-// vantage=VANTAGE. Credentials may stand in the URL; they go into a header,
-// and neither they nor the URL's path or query ever stand in an error. ctx
-// bounds the whole push; a nil client means one with the defaults.
-func (m *Metrics) Push(ctx context.Context, gateway string, client *http.Client) error {
+// vantage=VANTAGE. header is sent with it; its values, and the URL's path, may
+// be secrets and never stand in an error. ctx bounds the whole push; a nil
+// client means one with the defaults.
+func (m *Metrics) Push(ctx context.Context, gateway string, header http.Header, client *http.Client) error {
 	u, err := url.Parse(gateway)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		// The parser's own error repeats the URL, password included.
 		return errors.New("pushing metrics: the push URL is not an http or https URL")
 	}
-	if u.RawQuery != "" || u.Fragment != "" {
-		return errors.New("pushing metrics: the push URL has a query or fragment, which a Pushgateway's path cannot take")
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("pushing metrics: the push URL has a user, a query or a fragment: a user goes into a header, and the others have no place in a Pushgateway's path")
 	}
-	user := u.User
-	u.User = nil
 	body, err := m.bare.delimited()
 	if err != nil {
 		return fmt.Errorf("pushing metrics: %w", err)
 	}
+	g := newGate(client, body)
+	g.hidden = hidden(u, header)
 	p := push.New(u.String(), job).
 		Grouping("perch", m.name).Grouping("vantage", m.vantage).
-		Client(newGate(client, body))
-	if user != nil {
-		password, _ := user.Password()
-		p.BasicAuth(user.Username(), password)
-	}
+		Client(g).Header(header.Clone()) // nil: none
 	if err := p.PushContext(ctx); err != nil {
-		return fmt.Errorf("pushing metrics to %s: %w", u.Scheme+"://"+u.Host, scrub(err, user))
+		return fmt.Errorf("pushing metrics to %s: %w", u.Scheme+"://"+u.Host, g.scrub(err))
 	}
 	return nil
 }
@@ -57,6 +58,7 @@ func (m *Metrics) Push(ctx context.Context, gateway string, client *http.Client)
 type gate struct {
 	client *http.Client
 	body   []byte
+	hidden []string // what no error may show
 }
 
 // newGate follows no redirect: a client turns a redirected PUT into a GET,
@@ -68,7 +70,7 @@ func newGate(c *http.Client, body []byte) gate {
 		own = *c
 	}
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return gate{&own, body}
+	return gate{client: &own, body: body}
 }
 
 // Do turns an answer other than 200 and 202 into an error of its own: the
@@ -85,23 +87,47 @@ func (g gate) Do(r *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // for people only: what came is shown
-	return nil, fmt.Errorf("status %d, want 200 or 202: %q", resp.StatusCode, strings.TrimSpace(string(body)))
+	content, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // for people only: what came is shown
+	// Hidden before it is cut, and quoted: half of a secret, or one whose signs
+	// are written otherwise, would be found no more.
+	said := strings.TrimSpace(g.hide(string(content)))
+	return nil, fmt.Errorf("status %d, want 200 or 202: %q", resp.StatusCode, said[:min(len(said), maxRefusal)])
 }
 
-// scrub takes the URL out of a client's error, and the password out of what
-// is left, should a gateway have echoed it.
-func scrub(err error, user *url.Userinfo) error {
+// scrub takes the URL out of a client's error, and what is hidden out of the
+// rest.
+func (g gate) scrub(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	if user == nil {
-		return err
+	if said := g.hide(err.Error()); said != err.Error() {
+		return errors.New(said)
 	}
-	password, set := user.Password()
-	if !set || password == "" || !strings.Contains(err.Error(), password) {
-		return err
+	return err
+}
+
+func (g gate) hide(text string) string {
+	for _, secret := range g.hidden {
+		text = strings.ReplaceAll(text, secret, "[secret]")
 	}
-	return errors.New(strings.ReplaceAll(err.Error(), password, "[secret]"))
+	return text
+}
+
+// hidden are the URL's path and its parts, and the values of a header, whole and
+// word by word: before the secret stands a scheme such as "Bearer". The longest
+// come first, since one may hold another.
+func hidden(u *url.URL, header http.Header) []string {
+	const shortest = 4 // what is shorter is no secret, and would blot out ordinary words
+	parts := []string{u.EscapedPath(), u.Path, strings.TrimSuffix(u.EscapedPath(), "/"), strings.TrimSuffix(u.Path, "/")}
+	parts = append(parts, strings.Split(u.Path, "/")...)
+	parts = append(parts, strings.Split(u.EscapedPath(), "/")...)
+	for _, values := range header {
+		for _, value := range values {
+			parts = append(append(parts, value), strings.Fields(value)...)
+		}
+	}
+	parts = slices.DeleteFunc(parts, func(part string) bool { return len(part) < shortest })
+	slices.SortFunc(parts, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	return slices.Compact(parts)
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"io"
 	"net/http"
@@ -88,7 +89,7 @@ func TestPush(t *testing.T) {
 	defer srv.Close()
 	m := New(shop(t))
 	m.Observe(incident())
-	if err := m.Push(t.Context(), srv.URL+"/prefix/", srv.Client()); err != nil {
+	if err := m.Push(t.Context(), srv.URL+"/prefix/", nil, srv.Client()); err != nil {
 		t.Fatal(err)
 	}
 	// The grouping labels may come in any order.
@@ -116,44 +117,71 @@ func TestPush(t *testing.T) {
 	}
 }
 
-func TestPushFailuresHideTheCredentials(t *testing.T) {
-	const user, password = "robot-name", "hunter2-secret"
-	refusing := &gateway{status: http.StatusBadRequest, answer: "no, not with " + password + strings.Repeat("x", 10000)}
-	srv := httptest.NewServer(refusing)
+// echo answers as a debugging proxy does: with all that it got.
+func echo(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = io.WriteString(w, strings.Repeat("x", maxRefusal-20)+r.RequestURI+" "+r.URL.Path+" Authorization: "+r.Header.Get("Authorization")+" "+strings.Repeat("x", 10000))
+}
+
+func TestPushFailuresHideWhatIsSecret(t *testing.T) {
+	const token, path = "aHVudGVyMg+secret/=", "/in/path%2Dtoken\"x"
+	header := http.Header{"Authorization": {"Basic " + token}}
+	srv := httptest.NewServer(http.HandlerFunc(echo))
 	defer srv.Close()
+	short := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, r.RequestURI+" "+r.Header.Get("Authorization"), http.StatusForbidden)
+	}))
+	defer short.Close()
 	elsewhere := httptest.NewServer(http.RedirectHandler(srv.URL, http.StatusMovedPermanently))
 	defer elsewhere.Close()
-	with := func(url string) string { return strings.Replace(url, "://", "://"+user+":"+password+"@", 1) }
 	closed := httptest.NewServer(nil)
 	closed.Close()
 	m := New(shop(t))
 	for name, c := range map[string]struct{ url, want string }{
-		"refused by the gateway": {with(srv.URL) + "/path-token-hunter2-secret", "status 400"},
-		"redirected":             {with(elsewhere.URL), "status 301"},
-		"nobody there":           {with(closed.URL), "connection refused"},
-		"with a query":           {with(srv.URL) + "/?token=" + password, "query"},
-		"not a URL":              {with("http://host:port") + "/%zz", "not an http or https URL"},
-		"of another scheme":      {with("ftp://host"), "not an http or https URL"},
-		"without a host":         {password, "not an http or https URL"},
+		"echoed":            {srv.URL + path, "status 400"},
+		"refused":           {short.URL + path, "status 403"},
+		"redirected":        {elsewhere.URL + path, "status 301"},
+		"nobody there":      {closed.URL + path, "connection refused"},
+		"with a query":      {srv.URL + "/?token=" + token, "query"},
+		"with a user":       {strings.Replace(srv.URL, "://", "://robot:"+token+"@", 1), "not an http or https URL"},
+		"with a password":   {strings.Replace(srv.URL, "://", "://robot:path-token@", 1), "a user goes into a header"},
+		"not a URL":         {"http://host:port/%zz" + token, "not an http or https URL"},
+		"of another scheme": {"ftp://path-token", "not an http or https URL"},
+		"without a host":    {token, "not an http or https URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := m.Push(t.Context(), c.url, nil)
+			err := m.Push(t.Context(), c.url, header, nil)
 			if err == nil {
 				t.Fatal("no error")
 			}
 			if !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %q says nothing of %q", err, c.want)
 			}
-			if strings.Contains(err.Error(), password) || strings.Contains(err.Error(), user) {
-				t.Errorf("error %q shows the credentials", err)
+			for _, secret := range []string{token, token[:10], "path-token", "path%2Dtoken", "robot"} {
+				if strings.Contains(err.Error(), secret) {
+					t.Errorf("error %q shows %q", err, secret)
+				}
 			}
 			if len(err.Error()) > 2*maxRefusal {
 				t.Errorf("the error is %d bytes long", len(err.Error()))
 			}
 		})
 	}
-	if refusing.user != user || refusing.password != password {
-		t.Errorf("the gateway was told %q, %q: want the URL's credentials in the header", refusing.user, refusing.password)
+}
+
+// TestPushSendsItsHeader: a gateway behind a password is told it.
+func TestPushSendsItsHeader(t *testing.T) {
+	g := &gateway{status: http.StatusAccepted}
+	srv := httptest.NewServer(g)
+	defer srv.Close()
+	header := http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte("robot:hunter2"))}}
+	for range 2 {
+		if err := New(shop(t)).Push(t.Context(), srv.URL, header, srv.Client()); err != nil {
+			t.Fatal(err)
+		}
+		if g.user != "robot" || g.password != "hunter2" || len(header) != 1 {
+			t.Errorf("the gateway was told %q, %q, and the header is now %v", g.user, g.password, header)
+		}
 	}
 }
 
@@ -164,7 +192,7 @@ func TestPushEndsWithItsContext(t *testing.T) {
 	defer close(release)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := New(shop(t)).Push(ctx, srv.URL, nil); !errors.Is(err, context.DeadlineExceeded) {
+	if err := New(shop(t)).Push(ctx, srv.URL, nil, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want the context's end", err)
 	}
 }

@@ -91,3 +91,29 @@ func TestTextfileSaysWhatIsKept(t *testing.T) {
 		want(t, "the text file of run "+string(rune('1'+n)), read(t, file), c.want...)
 	}
 }
+
+// tripper is a transport that is one function.
+type tripper func(*http.Request) (*http.Response, error)
+
+func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestPushHeaders are read anew for each push, and sent.
+func TestPushHeaders(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(noted, "push.example}}", `push.example, headers: [{name: Authorization, prefix: "Basic ", from: {env: HOOK}}]}}`, 1)
+	d := &diary{}
+	p, _ := newPass(t, text, d)
+	sent := map[string]int{}
+	p.sys.web = tripper(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Host == "push.example" {
+			sent[r.Header.Get("Authorization")]++
+		}
+		return d.RoundTrip(r)
+	})
+	if run := take(t, p, probes.VerdictPass); len(run.Problems) > 0 {
+		t.Fatal(run.Problems)
+	}
+	if len(sent) != 1 || sent["Basic https://slack.example/services/T/B/x"] != 2 {
+		t.Errorf("pushed with %v, want both with the header", sent)
+	}
+}

@@ -34,7 +34,11 @@ func (p *pass) pushFirst(ctx context.Context) {
 }
 
 func (p *pass) push(ctx context.Context) error {
-	return p.metrics.Push(ctx, p.cfg.Metrics.PushURL, &http.Client{Transport: p.sys.web, Timeout: pushWithin})
+	header, err := headersOf(p.cfg.Metrics.PushHeaders, p.secrets())(ctx)
+	if err != nil {
+		return fmt.Errorf("pushing metrics: reading the headers: %w", err)
+	}
+	return p.metrics.Push(ctx, p.cfg.Metrics.PushURL, header, &http.Client{Transport: p.sys.web, Timeout: pushWithin})
 }
 
 // observe hands the run to the metrics. The first push must not see half of
