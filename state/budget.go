@@ -45,7 +45,7 @@ func (d *Document) SetLeaveAlone(target string, until time.Time) {
 // the instant last. Should perch be killed, the next run keeps its limits too
 // strictly, never too loosely. d itself stays as it is.
 func (d Document) Reserved(most map[string]int, now, last time.Time) Document {
-	d.Daily, d.Sent = maps.Clone(d.Daily), maps.Clone(d.Sent)
+	d = d.clone()
 	for target, n := range most {
 		d.AddRequests(target, now, n)
 		d.SetSent(target, n, last)
@@ -65,8 +65,9 @@ func (d Document) checkBudget() error {
 
 // pruneBudget forgets what no limit looks back to.
 func (d *Document) pruneBudget(now time.Time) {
-	maps.DeleteFunc(d.Sent, func(_ string, have Sent) bool { return now.Sub(have.At) > longestMemory })
+	earliest, latest := d.Clocks.span(now)
+	maps.DeleteFunc(d.Sent, func(_ string, have Sent) bool { return earliest.Sub(have.At) > longestMemory })
 	maps.DeleteFunc(d.LeaveAlone, func(_ string, until time.Time) bool {
-		return !until.After(now) || until.Sub(now) > longestMemory
+		return !until.After(earliest) || until.Sub(latest) > longestMemory
 	})
 }

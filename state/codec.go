@@ -64,7 +64,7 @@ func largest(d Document) string {
 		}
 	}
 	weigh("due times", d.Due)
-	weigh("daily counts", d.Daily)
+	weigh("daily counts", []map[string]Daily{d.Daily, d.DailyBefore})
 	weigh("early closes", d.EarlyCloses)
 	weigh("mass closes", d.MassCloses)
 	weigh("what was sent last", d.Sent)
@@ -115,12 +115,14 @@ func decode(r io.Reader) (Document, error) {
 
 // check refuses values that would quietly switch a limit off.
 func (d Document) check() error {
-	for target, have := range d.Daily {
-		if have.Requests < 0 {
-			return fmt.Errorf("checking: %d requests to %q", have.Requests, target)
-		}
-		if _, err := time.Parse(dayFormat, have.Day); err != nil {
-			return fmt.Errorf("checking: %q is not the day of %q", have.Day, target)
+	for _, counts := range []map[string]Daily{d.Daily, d.DailyBefore} {
+		for target, have := range counts {
+			if have.Requests < 0 {
+				return fmt.Errorf("checking: %d requests to %q", have.Requests, target)
+			}
+			if _, err := time.Parse(dayFormat, have.Day); err != nil {
+				return fmt.Errorf("checking: %q is not the day of %q", have.Day, target)
+			}
 		}
 	}
 	return d.checkBudget()

@@ -88,6 +88,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"wrong type", "decoding", pack(t, `{"version":1,"due":[]}`)},
 		{"a hold that is no number", "decoding", pack(t, `{"version":1,"early_closes":{"a/b":{"x":1}}}`)},
 		{"requests below nothing", "checking", pack(t, `{"version":1,"daily":{"a":{"day":"2026-03-01","requests":-1}}}`)},
+		{"requests below nothing, the day before", "checking", pack(t, `{"version":1,"daily_before":{"a":{"day":"2026-03-01","requests":-1}}}`)},
 		{"a day that is none", "checking", pack(t, `{"version":1,"daily":{"a":{"day":"9999","requests":1}}}`)},
 		{"unpacks beyond the bound", errTooLarge.Error(), pack(t, `{"version":1`+strings.Repeat(" ", maxPlain)+`}`)},
 		{"a file beyond the bound", errTooLarge.Error(), make([]byte, maxPacked+1)},

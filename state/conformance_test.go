@@ -16,6 +16,9 @@ func full() Document {
 	d := sample()
 	d.Name = "shop"
 	now := at("2026-03-01T10:00:00Z")
+	d.AddRequests("shop", now.AddDate(0, 0, -1), 5)
+	d.AddRequests("shop", now, 6)
+	d.Clocks = Clocks{Last: now, Before: now.Add(-5 * time.Minute)}
 	d.SetSent("stock-api", 3, now)
 	d.SetLeaveAlone("stock-api", now.Add(time.Hour))
 	d.SetBracket("stock-api/calendar-idle", Bracket{

@@ -26,6 +26,11 @@ type Document struct {
 	Due map[string]time.Time `json:"due,omitempty"`
 	// Daily holds the requests that were sent to each target on one UTC day.
 	Daily map[string]Daily `json:"daily,omitempty"`
+	// DailyBefore holds what Daily held of an earlier day, before a run counted on
+	// a later one: that run's clock may have been wrong.
+	DailyBefore map[string]Daily `json:"daily_before,omitempty"`
+	// Clocks holds what the clocks of the last two runs said.
+	Clocks Clocks `json:"clocks,omitzero"`
 	// EarlyCloses holds, per "target/probe", for each rung (by its hold) that
 	// was closed too early in the last run, the idle age of that close.
 	EarlyCloses map[string]map[time.Duration]time.Duration `json:"early_closes,omitempty"`
@@ -43,14 +48,6 @@ type Document struct {
 	// Sections belong to whoever wrote them ("alert"); here they are only bytes.
 	Sections map[string]json.RawMessage `json:"sections,omitempty"`
 }
-
-// Daily is how many requests went to a target on a UTC day.
-type Daily struct {
-	Day      string `json:"day"` // 2006-01-02
-	Requests int    `json:"requests"`
-}
-
-const dayFormat = time.DateOnly
 
 // Empty reports whether nothing was ever kept: there is no state yet, or it was
 // reset.
@@ -78,35 +75,6 @@ func (d Document) IsDue(id string, every time.Duration, now time.Time) bool {
 		return true
 	}
 	return now.Sub(last) >= every-min(every/10, 30*time.Second)
-}
-
-// AddRequests counts n requests that were sent to a target on day's UTC day.
-// Requests of an earlier day than the one that is counted (a run over midnight
-// that reports late, a clock set back) are added to it: a limit may be kept too
-// strictly, never too loosely.
-func (d *Document) AddRequests(target string, day time.Time, n int) {
-	if n <= 0 {
-		return
-	}
-	if d.Daily == nil {
-		d.Daily = map[string]Daily{}
-	}
-	name, have := day.UTC().Format(dayFormat), d.Daily[target]
-	if have.Day < name {
-		have = Daily{Day: name}
-	}
-	have.Requests += n
-	d.Daily[target] = have
-}
-
-// RequestsToday returns how many requests went to a target on now's UTC day. A
-// count of a later day (the clock was set back) holds for today as well.
-func (d Document) RequestsToday(target string, now time.Time) int {
-	have := d.Daily[target]
-	if have.Day < now.UTC().Format(dayFormat) {
-		return 0
-	}
-	return have.Requests
 }
 
 // SetEarlyCloses replaces what is known of a probe's early closes by those of
@@ -143,7 +111,8 @@ func (d *Document) SetSection(name string, content json.RawMessage) {
 
 // clone returns a copy that shares nothing that the setters change.
 func (d Document) clone() Document {
-	d.Due, d.Daily = maps.Clone(d.Due), maps.Clone(d.Daily)
+	d.Due = maps.Clone(d.Due)
+	d.Daily, d.DailyBefore = maps.Clone(d.Daily), maps.Clone(d.DailyBefore)
 	d.EarlyCloses, d.MassCloses = maps.Clone(d.EarlyCloses), maps.Clone(d.MassCloses)
 	d.Sent, d.LeaveAlone = maps.Clone(d.Sent), maps.Clone(d.LeaveAlone)
 	d.Brackets, d.Verdicts = maps.Clone(d.Brackets), maps.Clone(d.Verdicts)
@@ -151,10 +120,11 @@ func (d Document) clone() Document {
 	return d
 }
 
-// Prune forgets probes that are no longer configured and daily counts that say
-// nothing about today. known are the "target/probe" of the whole config, not
-// only of what ran. A removed target's count of today stays: a config that
-// takes it out and puts it in again must not win a second daily limit.
+// Prune forgets probes that are no longer configured, and what says nothing any
+// more. It is called once a run, at its end. known are the "target/probe" of the
+// whole config, not only of what ran. A removed target's count of today stays: a
+// config that takes it out and puts it in again must not win a second daily
+// limit. Nothing is forgotten by one clock alone: see Clocks.
 func (d *Document) Prune(known []string, now time.Time) {
 	keep := make(map[string]bool, len(known))
 	for _, id := range known {
@@ -164,14 +134,8 @@ func (d *Document) Prune(known []string, now time.Time) {
 	for _, closes := range []map[string]map[time.Duration]time.Duration{d.EarlyCloses, d.MassCloses} {
 		maps.DeleteFunc(closes, func(id string, _ map[time.Duration]time.Duration) bool { return !keep[id] })
 	}
-
 	d.pruneVerdicts(keep)
 	d.pruneBudget(now)
-
-	// A run over midnight has counted tomorrow's already; what lies further ahead
-	// was counted by a wrong clock and would limit for as long as that was wrong.
-	today, tomorrow := now.UTC().Format(dayFormat), now.UTC().AddDate(0, 0, 1).Format(dayFormat)
-	maps.DeleteFunc(d.Daily, func(_ string, have Daily) bool {
-		return have.Day < today || have.Day > tomorrow
-	})
+	d.pruneDaily(now)
+	d.Clocks = Clocks{Last: now.UTC(), Before: d.Clocks.Last}
 }

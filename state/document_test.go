@@ -62,33 +62,6 @@ func TestJitterNeverSkips(t *testing.T) {
 	}
 }
 
-func TestRequestsADay(t *testing.T) {
-	evening, morning := at("2026-03-01T23:59:00Z"), at("2026-03-02T00:01:00Z")
-	inTokyo := time.FixedZone("JST", 9*3600)
-	var d Document
-	d.AddRequests("a", evening, 3)
-	d.AddRequests("a", evening.In(inTokyo), 4) // already the 2nd there, still the 1st in UTC
-	d.AddRequests("b", evening, 1)
-	d.AddRequests("a", evening, 0)
-	if got := d.RequestsToday("a", evening.In(inTokyo)); got != 7 {
-		t.Errorf("requests on the first day: %d, want 7", got)
-	}
-	if got := d.RequestsToday("a", morning); got != 0 {
-		t.Errorf("requests after midnight: %d, want 0", got)
-	}
-	d.AddRequests("a", morning, 2)
-	if got := d.RequestsToday("a", morning); got != 2 {
-		t.Errorf("requests on the second day: %d, want 2", got)
-	}
-	d.AddRequests("a", evening, 5) // reported late, or the clock was set back: too strict, never too loose
-	if got := d.RequestsToday("a", morning); got != 7 {
-		t.Errorf("requests after a late report: %d, want 7", got)
-	}
-	if got := d.RequestsToday("a", evening); got != 7 {
-		t.Errorf("requests with the clock set back: %d, want 7", got)
-	}
-}
-
 func TestPrune(t *testing.T) {
 	now := at("2026-03-02T12:00:00Z")
 	var d Document
@@ -108,10 +81,13 @@ func TestPrune(t *testing.T) {
 	if len(d.EarlyCloses) != 1 || d.EarlyCloses["shop/calendar"] == nil {
 		t.Errorf("early closes after pruning: %v, want shop/calendar's only", d.EarlyCloses)
 	}
-	for target, want := range map[string]bool{"yesterday": false, "today": true, "tomorrow": true, "wrong-clock": false} {
+	for target, want := range map[string]bool{"yesterday": false, "today": true, "tomorrow": true, "wrong-clock": true} {
 		if _, got := d.Daily[target]; got != want {
 			t.Errorf("count of %s kept: %v, want %v", target, got, want)
 		}
+	}
+	if got := d.Daily["wrong-clock"]; got != (Daily{"2026-03-02", 1}) {
+		t.Errorf("a wrong clock's count is %+v, want today's", got)
 	}
 }
 

@@ -23,6 +23,8 @@ func merge(base, mine, theirs Document, o Options) (Document, error) {
 		Name:        mergeName(base.Name, mine.Name, theirs.Name),
 		Due:         mergeMaps(base.Due, mine.Due, theirs.Due, later),
 		Daily:       mergeMaps(base.Daily, mine.Daily, theirs.Daily, addDaily),
+		DailyBefore: mergeMaps(base.DailyBefore, mine.DailyBefore, theirs.DailyBefore, moreBefore),
+		Clocks:      mergeClocks(base.Clocks, mine.Clocks, theirs.Clocks),
 		EarlyCloses: mergeMaps(base.EarlyCloses, mine.EarlyCloses, theirs.EarlyCloses, keepMine),
 		MassCloses:  mergeMaps(base.MassCloses, mine.MassCloses, theirs.MassCloses, keepMine),
 		Sent:        mergeMaps(base.Sent, mine.Sent, theirs.Sent, addSent),
@@ -125,6 +127,22 @@ func addDaily(b, m, t Daily) Daily {
 	}
 	joined.Requests = addUp(joined.Requests, since(m), since(t))
 	return joined
+}
+
+// moreBefore keeps the later day's count, or the larger: no run adds to it.
+func moreBefore(_, m, t Daily) Daily {
+	if t.Day > m.Day || t.Day == m.Day && t.Requests > m.Requests {
+		return t
+	}
+	return m
+}
+
+// mergeClocks is mine where I changed them: only runs do.
+func mergeClocks(base, mine, theirs Clocks) Clocks {
+	if same(base, mine) {
+		return theirs
+	}
+	return mine
 }
 
 // addSent takes what both sent for one window's worth: neither waited for the

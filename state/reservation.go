@@ -43,13 +43,14 @@ func (r *Reservation) putInto(object *coordination.Lease) {
 }
 
 // plus adds up two runs' reservations as if both were of the later one: too
-// strict, never too loose.
+// strict, never too loose. One of an earlier UTC day says nothing any more, as
+// an earlier day's count in the document.
 func (r *Reservation) plus(more Reservation) *Reservation {
 	sum := Reservation{Most: maps.Clone(more.Most), Now: more.Now.UTC(), Last: more.Last.UTC()}
 	if sum.Most == nil {
 		sum.Most = map[string]int{}
 	}
-	if r == nil {
+	if r == nil || dayOf(r.Now) < dayOf(sum.Now) {
 		return &sum
 	}
 	for target, n := range r.Most {
