@@ -32,6 +32,11 @@ const (
 	// breakAfter failed fresh exchanges in a row, a target is left alone for
 	// the rest of the run: less, not more.
 	breakAfter = 3
+	// longestLeave bounds how long a Retry-After holds: a target that asks for a
+	// year is asked again once an hour. Without it perch would see nothing of the
+	// target, and nobody would be told that it refuses; a request an hour is no
+	// load. It also heals a note that a wrong clock left in the state.
+	longestLeave = time.Hour
 )
 
 // budget is one target's budget during a run. Safe for concurrent use.
@@ -93,6 +98,14 @@ func (b *budget) admit(s plan.Step) (*slots, string) {
 
 const usedUp = "the daily limit is used up"
 
+// noted takes what an earlier run was asked, or what its clock made of it.
+func (b *budget) noted(until, now time.Time) {
+	if most := now.Add(longestLeave); until.After(most) {
+		until = most
+	}
+	b.blocked = until
+}
+
 // leftAlone says why no further step of the target may begin; empty: it may.
 func (b *budget) leftAlone() string {
 	switch {
@@ -118,7 +131,7 @@ func (b *budget) learn(a probes.Attempt) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if a.RetryAfter > 0 {
-		if until := a.Started.Add(a.Elapsed + a.RetryAfter); until.After(b.blocked) {
+		if until := a.Started.Add(a.Elapsed + min(a.RetryAfter, longestLeave)); until.After(b.blocked) {
 			b.blocked = until
 		}
 	}

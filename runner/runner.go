@@ -21,7 +21,7 @@ type Options struct {
 	Secrets    probes.ReadSecret
 	ReadFile   func(string) ([]byte, error)
 	Daily      func(target string) int // requests still allowed today; nil: each target's daily_limit
-	LeaveAlone map[string]time.Time    // until when a target asked to be left alone (Retry-After)
+	LeaveAlone map[string]time.Time    // until when a target asked to be left alone (Retry-After); an hour at most counts
 	Dial       wire.DialFunc           // nil: the real network
 	Resolve    wire.ResolveFunc        // nil: the system's resolver
 	Settle     time.Duration           // for how long after the start a connection that cannot be opened is tried again; 0: never
@@ -58,7 +58,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options, yield func(probes.Observa
 		}
 		if cal := p.Calendar(t.Name); cal != nil {
 			r.budgets[t.Name] = newBudget(t, cal, daily, r.start)
-			r.budgets[t.Name].blocked = o.LeaveAlone[t.Name]
+			r.budgets[t.Name].noted(o.LeaveAlone[t.Name], began)
 			r.budgets[t.Name].first = settling{
 				began: began, until: began.Add(o.Settle), log: r.options.Log, told: probes.Settled{Target: t.Name},
 			}

@@ -265,6 +265,22 @@ func TestLearnRetryAfter(t *testing.T) {
 	}
 }
 
+// A year is an hour, of this run's and of what an earlier one noted: a target
+// that is not looked at cannot be told of.
+func TestLearnAbsurdRetryAfter(t *testing.T) {
+	b, began := newDesk(1), time.Now()
+	b.learn(probes.Attempt{Started: began, Elapsed: time.Second, RetryAfter: 7 * 24 * time.Hour, Connection: probes.ConnectionFresh})
+	if got := b.blocked.Sub(began); got != time.Hour+time.Second {
+		t.Errorf("left alone for %s, want an hour", got)
+	}
+	for noted, want := range map[time.Duration]time.Duration{11 * 30 * 24 * time.Hour: time.Hour, time.Minute: time.Minute, -time.Hour: -time.Hour} {
+		b.noted(began.Add(noted), began)
+		if got := b.blocked.Sub(began); got != want {
+			t.Errorf("noted for %s: left alone for %s, want %s", noted, got, want)
+		}
+	}
+}
+
 // Dials begin as long before their request as the slowest took, and a half.
 func TestLead(t *testing.T) {
 	b := newDesk(1)
