@@ -24,7 +24,7 @@ func (w window) holds(at time.Time) bool { return !at.Before(w.from) && at.Befor
 type troubleKind string
 
 const (
-	troubleShort       troubleKind = "short"       // what was put before it closes at a quarter of what is expected, by a timer
+	troubleShort       troubleKind = "short"       // what is idle for a quarter of its timeout is closed at its next tick
 	troubleDown        troubleKind = "down"        // it refuses connections
 	troubleCertificate troubleKind = "certificate" // it shows one that is not valid
 	troubleLimited     troubleKind = "limited"     // it answers 429
@@ -117,13 +117,10 @@ func (s *server) closes(idle, until time.Time) time.Time {
 		}
 	}
 	for t := idle.Truncate(s.tick).Add(s.phase - s.tick); !t.After(until); t = t.Add(s.tick) {
-		if t.Sub(idle) >= s.timeout {
+		if age := t.Sub(idle); age >= s.timeout || age >= s.timeout/4 && s.troubled(t) == troubleShort {
 			earlier(t)
 			break
 		}
-	}
-	if at := idle.Add(s.timeout / 4); s.troubled(at) == troubleShort {
-		earlier(at)
 	}
 	if n, _ := slices.BinarySearchFunc(s.mass, idle, time.Time.Compare); n < len(s.mass) {
 		earlier(s.mass[n])

@@ -22,7 +22,8 @@ import (
 const weekRuns = 7 * 24 * 60
 
 // weekConfig has servers that tick each second, every 5 s and every 10 s, probes
-// that are due in each run and each 5 minutes, and a client that is safe.
+// that are due in each run and each 5 minutes, a client that is safe, and a
+// ladder of one rung, to which a reload looks like an early close.
 const weekConfig = `
 version: 1
 name: week
@@ -46,7 +47,7 @@ targets:
     probes:
       - {name: get, kind: http, path: /, every: 5m}
       - {name: idle, kind: idle, path: /, keep_alive: 20s}
-      # one-hold
+      - {name: one-hold, kind: idle, path: /, keep_alive: 20s, holds: [15s], every: 5m}
   - name: order-api
     url: https://order.example
     probes:
@@ -68,10 +69,6 @@ type world struct {
 	servers map[string]*server
 	web     http.RoundTripper
 }
-
-// oneHold is a ladder of one rung, to which a reload looks like an early close
-// (judging.md, early d). Two of them within three runs fire.
-const oneHold = "      - {name: one-hold, kind: idle, path: /, keep_alive: 20s, holds: [15s], every: 5m}\n"
 
 // newWorld begins a week now, which is the bubble's now.
 func newWorld(t *testing.T, seed uint64, text string, env map[string]string) *world {
