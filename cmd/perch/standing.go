@@ -101,6 +101,9 @@ func (p *pass) lifeOf(i alert.Incident, at probes.IncidentState) string {
 		return fmt.Sprintf("is closed in this run, and was open since %s: %s", since, why)
 	case probes.IncidentFiring:
 	}
+	if unseen := i.Unjudged(); unseen != "" {
+		return fmt.Sprintf("is open since %s: %s; %s", since, failed, unseen)
+	}
 	said := fmt.Sprintf("is firing since %s: %s", since, failed)
 	if i.Good > 0 {
 		said += fmt.Sprintf("; %d of %d good runs in a row, then it is resolved", i.Good, max(p.cfg.Alerts.ResolveAfter, i.Good+1))

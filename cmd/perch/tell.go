@@ -30,8 +30,13 @@ func (p *pass) decide(run *probes.Run) {
 	p.showMemory()
 }
 
-// sayStranded logs what waits for somebody who is not told any more.
+// sayStranded logs what waits for somebody who is not told any more, and drops
+// what waits for nobody.
 func (p *pass) sayStranded(o alert.Options) {
+	var dropped int
+	if p.memory, dropped = alert.DropUndeliverable(p.memory, o.Destinations); dropped > 0 {
+		p.log.Warn("notices that waited are dropped: the config names nobody to be told any more", "notices", dropped)
+	}
 	if o.Mode != alert.ModeNotify {
 		if waiting, oldest := p.memory.Waiting(); waiting > 0 {
 			p.log.Warn("notices wait, and nothing is sent", "why", p.untold(), "notices", waiting, "since", stamp(oldest))
