@@ -92,12 +92,14 @@ func (n Notice) names() []string {
 func (m *Memory) replace(destination string, places []int, run probes.Run, o Options) {
 	var sum Backlog
 	var about []About
+	told := true
 	first := places[0]
 	decided, channel := m.Outbox[first].Decided, m.Outbox[first].Channel
 	for _, i := range places {
 		n := &m.Outbox[i]
 		way, _ := n.way(destination)
-		if !slices.Contains(way.Done, PartMessage) {
+		if !way.told() {
+			told = told && n.Told
 			sum.add(*n, way.PossibleRepeat)
 			about = append(about, n.About...)
 			m.owe(*n, Way{Destination: destination, PossibleRepeat: n.Whole && way.PossibleRepeat})
@@ -113,7 +115,7 @@ func (m *Memory) replace(destination string, places []int, run probes.Run, o Opt
 		n.About = m.aboutAll(sum, about)
 		n.Severity = highest(n.About)
 		n.ID = strings.Join([]string{string(KindBacklog), destination, channel, o.Now.UTC().Format(time.RFC3339Nano)}, " ")
-		n.Decided, n.Channel, n.Ways = decided, channel, ways([]string{destination})
+		n.Decided, n.Channel, n.Ways, n.Told = decided, channel, ways([]string{destination}), told
 		m.Outbox = slices.Insert(m.Outbox, first, n)
 	}
 	m.Outbox = slices.DeleteFunc(m.Outbox, func(n Notice) bool { return len(n.Ways) == 0 })

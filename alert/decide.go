@@ -79,7 +79,9 @@ func (m *Memory) post(decided []Notice, run probes.Run, o Options) {
 				return old.Kind == KindReminder && !old.Whole && old.Thread == n.Thread && sameAbout(old, n)
 			})
 		}
-		n.Ways = ways(o.Destinations)
+		if n.Ways == nil {
+			n.Ways = ways(o.Destinations)
+		}
 		m.Outbox = append(m.Outbox, n)
 	}
 	m.sumUpBacklog(run, o)
@@ -167,16 +169,22 @@ func (m *Memory) step(about key, run probes.Run, o Options) []turn {
 		return nil
 	case stays:
 	}
-	return now.tell(run, o, m.waits(now.name()))
+	return now.tell(run, o, m.upToDate(now.name(), o.Destinations))
 }
 
-// waits reports whether people have yet to be told something of an incident
-// that is more than a reminder. A backlog is of one destination, and tells what
-// is old.
-func (m Memory) waits(incident string) bool {
-	return slices.ContainsFunc(m.Outbox, func(n Notice) bool {
-		return n.Kind != KindReminder && n.Kind != KindBacklog && slices.ContainsFunc(n.About, func(a About) bool { return a.Name == incident })
-	})
+// upToDate returns those of the destinations for which nothing of the incident
+// waits but a reminder: there, that it is open does not go without saying.
+func (m Memory) upToDate(incident string, destinations []string) []string {
+	waits := map[string]bool{}
+	for _, n := range m.Outbox {
+		if n.Kind == KindReminder && !n.Whole || !slices.Contains(n.names(), incident) {
+			continue
+		}
+		for _, w := range n.Ways {
+			waits[w.Destination] = waits[w.Destination] || !w.told()
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(destinations), func(d string) bool { return waits[d] })
 }
 
 // open makes the incident fire, and keeps what was seen for its end, and where

@@ -16,6 +16,7 @@ type togetherness struct {
 	kind                       Kind
 	trouble, channel, severity string
 	thread                     string // of what is told already; empty: it opens now
+	to                         string // of a reminder: its destinations
 }
 
 // together returns under what a turn may be told with others, and whether it
@@ -33,7 +34,7 @@ func (t turn) together() (togetherness, bool) {
 		common.trouble = t.alike
 		return common, len(t.Flapping) == 0
 	case t.kind == KindResolved || t.kind == KindReminder:
-		common.thread = t.thread()
+		common.thread, common.to = t.thread(), strings.Join(t.to, " ")
 		return common, common.thread != t.name()
 	}
 	return common, false
@@ -71,10 +72,13 @@ func (m *Memory) notices(turns []turn, run probes.Run, o Options) []Notice {
 	var out []Notice
 	for _, list := range gather(turns) {
 		if len(list) > 1 {
-			out = append(out, m.groupNotice(list, run, o))
+			n := m.groupNotice(list, run, o)
+			n.Ways = waysOf(list[0])
+			out = append(out, n)
 			continue
 		}
 		n := list[0].notice(run, o)
+		n.Ways = waysOf(list[0])
 		if s := list[0].silence; s != nil {
 			m.Muted = append(m.Muted, hush(n, *s))
 			continue

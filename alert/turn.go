@@ -17,6 +17,7 @@ type turn struct {
 	unhurt    bool   // the declared client copes with it
 	whole     bool   // a reminder that tells all, since its opening stood in a backlog
 	diagnosis probes.Diagnosis
+	to        []string // of a reminder: the destinations that are up to date; the others hear what waits for them
 	silence   *Silence // its end is kept until this is over; nil: it is told
 }
 
@@ -33,9 +34,9 @@ func (i *Incident) end(o Options, by EndedBy) []turn {
 
 // tell returns the incident's turn while it is open, if it has one. What is
 // told is noted; what is muted is not, so that it is told after the silence.
-// waits says that something of it is still to be delivered: that it is open
-// goes without saying then.
-func (i *Incident) tell(run probes.Run, o Options, waits bool) []turn {
+// A reminder goes to those alone that are up to date: where something of it is
+// still to be delivered, that it is open goes without saying.
+func (i *Incident) tell(run probes.Run, o Options, upToDate []string) []turn {
 	lead := leading(contributed(i.Probes, run), i.Family)
 	if i.State != StateFiring || i.Good > 0 || lead == nil {
 		return nil
@@ -50,12 +51,15 @@ func (i *Incident) tell(run probes.Run, o Options, waits bool) []turn {
 		}
 		return nil
 	}
-	if kind == KindReminder && waits {
+	if kind == KindReminder && o.Mode == ModeNotify && len(upToDate) == 0 {
 		i.Heard = o.Now
 		return nil
 	}
 	i.heard(kind, lead.Diagnosis, o)
 	said := i.turnOf(kind, run)
+	if kind == KindReminder && o.Mode == ModeNotify {
+		said.to = upToDate
+	}
 	i.Silenced = Hush{} // said now
 	return []turn{said}
 }

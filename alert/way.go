@@ -44,6 +44,7 @@ func (m Memory) told(id, destination string) Memory {
 	m = m.clone()
 	for i := range m.Outbox {
 		if m.Outbox[i].ID == id {
+			m.Outbox[i].Told = true
 			m.Outbox[i].Ways = slices.DeleteFunc(m.Outbox[i].Ways, func(w Way) bool { return w.Destination == destination })
 		}
 	}
@@ -102,12 +103,18 @@ func (m Memory) Unaddressed(destinations []string) map[string]int {
 }
 
 // readdress takes the ways to destinations that the config no longer has from
-// the outbox. A notice that has no other goes to those that it has now: it was
-// told nowhere.
+// the outbox. A notice that has no other goes to those that it has now where it
+// was told nowhere, and nowhere where it was told.
 func (m *Memory) readdress(destinations []string) {
+	m.Outbox = slices.DeleteFunc(m.Outbox, func(n Notice) bool {
+		return n.told() && !slices.ContainsFunc(n.Ways, func(w Way) bool { return slices.Contains(destinations, w.Destination) })
+	})
 	for i := range m.Outbox {
 		n := &m.Outbox[i]
-		doubted := slices.ContainsFunc(n.Ways, func(w Way) bool { return w.PossibleRepeat })
+		n.Told = n.told()
+		// What was written for one destination says again what others may have
+		// been told notice by notice.
+		doubted := n.Kind == KindBacklog || n.Whole || slices.ContainsFunc(n.Ways, func(w Way) bool { return w.PossibleRepeat })
 		n.Ways = slices.DeleteFunc(n.Ways, func(w Way) bool { return !slices.Contains(destinations, w.Destination) })
 		if len(n.Ways) > 0 {
 			continue
@@ -117,4 +124,21 @@ func (m *Memory) readdress(destinations []string) {
 			n.Ways[w].PossibleRepeat = doubted
 		}
 	}
+}
+
+// told reports whether a destination has the notice, perhaps but for its
+// pictures.
+func (n Notice) told() bool {
+	return n.Told || slices.ContainsFunc(n.Ways, Way.told)
+}
+
+// told reports whether all but the pictures arrived.
+func (w Way) told() bool { return slices.Contains(w.Done, PartMessage) }
+
+// waysOf are a turn's ways, where it does not go to every destination.
+func waysOf(t turn) []Way {
+	if t.to == nil {
+		return nil
+	}
+	return ways(t.to)
 }
