@@ -14,7 +14,8 @@ import (
 // Headline is the run in one sentence without control characters: the verdict
 // and the probes that are not a pass, worst first.
 func Headline(run probes.Run) string {
-	text := verdictWord(overall(run)) + ": "
+	v, _ := shownVerdict(run)
+	text := verdictWord(v) + ": "
 	if run.CutShort != "" {
 		text += "cut short, " + run.CutShort + "; "
 	}
@@ -24,6 +25,9 @@ func Headline(run probes.Run) string {
 	}
 	if bad := worst(run); len(bad) > 0 {
 		text += ": " + listed(bad)
+	}
+	if alone := leftAlone(run); alone != "" {
+		text += "; " + alone
 	}
 	return clean(text)
 }
@@ -248,6 +252,9 @@ func (p *page) delays(run probes.Run) {
 // verdict is the last line, with what a second run needs to do the same.
 func (p *page) verdict(run probes.Run) {
 	parts := []string{tally(run)}
+	if alone := leftAlone(run); alone != "" {
+		parts = append(parts, alone)
+	}
 	if n := len(run.Problems); n > 0 {
 		parts = append(parts, counted(n, "problem")+" of perch's own")
 	}
@@ -255,5 +262,6 @@ func (p *page) verdict(run probes.Run) {
 		parts = append(parts, "run "+run.RunID)
 	}
 	parts = append(parts, "seed "+strconv.FormatUint(run.Seed, 10))
-	p.hang([]span{{verdictInk(overall(run)), verdictWord(overall(run))}, plain("  ")}, plain(strings.Join(parts, " · ")))
+	v, shade := shownVerdict(run)
+	p.hang([]span{{shade, verdictWord(v)}, plain("  ")}, plain(strings.Join(parts, " · ")))
 }

@@ -16,8 +16,8 @@ import (
 func Text(w io.Writer, run probes.Run, s Style) error {
 	p := &page{style: s}
 	p.header(run)
-	if overall(run) != probes.VerdictPass {
-		p.hang(nil, span{verdictInk(overall(run)), Headline(run)})
+	if v, shade := shownVerdict(run); v != probes.VerdictPass {
+		p.hang(nil, span{shade, Headline(run)})
 	}
 	p.gap()
 	all := targets(run)
