@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,8 +40,19 @@ func TestTheNextRunLooksWhereTheApplicationFails(t *testing.T) {
 	if inBand.MatchString(before.stdout) {
 		t.Errorf("nothing was measured yet:\n%s", before.stdout)
 	}
-	if r := perch(t.Context(), nil, "run", "--config", path, "--all"); r.code != exitFindings {
-		t.Fatalf("exit status %d, want 1\n%s%s", r.code, r.stdout, r.stderr)
+	for try := 1; ; try++ {
+		r := perch(t.Context(), nil, "run", "--config", path, "--all")
+		if r.code == exitFindings {
+			break
+		}
+		// The server is in this process: where both were held up, connections that
+		// should close at one age close at several, which is another finding.
+		if try == 3 || !strings.Contains(r.stdout, "Own delay") {
+			t.Fatalf("exit status %d, want 1\n%s%s", r.code, r.stdout, r.stderr)
+		}
+		if err := os.Remove(fileOfState(t, path)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if after := perch(t.Context(), nil, "plan", "--config", path); !inBand.MatchString(after.stdout) {
 		t.Errorf("the plan looks nowhere inside the band:\n%s%s", after.stdout, after.stderr)
