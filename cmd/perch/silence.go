@@ -81,7 +81,7 @@ func newOne(match, reason string, when silenceWhen, cfg config.Config, now time.
 	if strings.TrimSpace(reason) == "" {
 		return silence{}, errors.New("want --reason TEXT: somebody will wonder why nothing is told")
 	}
-	if err := oneLine("--reason", reason); err != nil {
+	if err := errors.Join(oneLine("MATCH", match), oneLine("--reason", reason)); err != nil {
 		return silence{}, err
 	}
 	if len(matched(match, cfg)) == 0 {
@@ -155,7 +155,7 @@ func newSilenceExpire(sys system) *cobra.Command {
 			return unlessOther(err)
 		}
 		for _, s := range ended {
-			fmt.Fprintf(sys.stdout, "%s (%s) ended at %s, in the state %s\n", s.ID, s.Match, stamp(s.Until), whichState(sys, cfg))
+			fmt.Fprintf(sys.stdout, "%s (%s) ended at %s, in the state %s\n", inLine(s.ID), orDash(inLine(s.Match)), stamp(s.Until), whichState(sys, cfg))
 		}
 		return nil
 	}

@@ -106,6 +106,9 @@ func TestWrongSilences(t *testing.T) {
 		{with, []string{"add", "api", "--for=1h", "--reason=a\u2028b"}, "--reason"},
 		{with, []string{"add", "api", "--for=1h", "--reason=a\xffb"}, "--reason"},
 		{with, []string{"add", "api", "--for=1h", reason, "--by=ann\nbob"}, `--by "ann\nbob": want one line of text`},
+		{with, []string{"add", "api", "--for=1h", "--reason=" + strings.Repeat("é", 501)}, "--reason has 501 characters: want 500 at most"},
+		{with, []string{"add", "api", "--for=1h", reason, "--by=" + strings.Repeat("a", 501)}, "--by has 501 characters"},
+		{with, []string{"add", "api" + strings.Repeat("*", 501), "--for=1h", reason}, "MATCH has 504 characters"},
 		{with, []string{"expire", "abc"}, "the state keeps none"},
 		{with, []string{"list", "--output", "xml"}, "text or json"},
 	} {

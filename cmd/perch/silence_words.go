@@ -30,8 +30,13 @@ func wantIDs(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneLine refuses what would not stay one line in a list, a log or a message.
+// oneLine refuses what would not stay one line in a list, a log or a message,
+// and what is too long for any of them: all of it is kept in the state.
 func oneLine(flag, text string) error {
+	const most = 500
+	if n := utf8.RuneCountInString(text); n > most {
+		return fmt.Errorf("%s has %d characters: want %d at most", flag, n, most)
+	}
 	if at := strings.IndexFunc(text, unfit); at >= 0 {
 		return fmt.Errorf("%s %q: want one line of text, without tabs, control characters and bytes that are no UTF-8", flag, text)
 	}
