@@ -17,27 +17,27 @@ type togetherness struct {
 	trouble, channel, severity string
 	thread                     string // of what is told already; empty: it opens now
 	to                         string // of a reminder: its destinations
+	flaps                      bool
+	by                         EndedBy
+	silence                    *Silence // until which an end is kept
 }
 
 // together returns under what a turn may be told with others, and whether it
 // may at all. What people know of is told together where they were told
 // together: each conversation must hear of its end.
 func (t turn) together() (togetherness, bool) {
-	common := togetherness{kind: t.kind, channel: t.Channel, severity: t.Severity}
+	common := togetherness{kind: t.kind, channel: t.Channel, severity: t.Severity, flaps: len(t.Flapping) > 0}
 	switch {
-	case t.silence != nil || t.EndedBy == EndedRemoved || t.EndedBy == EndedAccepted:
-		return common, false
-	case t.kind == KindFiring:
+	case t.kind == KindFiring, t.kind == KindFlapping, t.whole: // where something whole was told before does not matter: nobody was
 		common.trouble = t.alike
 		return common, true
-	case t.whole: // where they were told before does not matter: nobody was
+	case t.kind == KindSharper:
 		common.trouble = t.alike
-		return common, len(t.Flapping) == 0
-	case t.kind == KindResolved || t.kind == KindReminder:
-		common.thread, common.to = t.thread(), strings.Join(t.to, " ")
-		return common, common.thread != t.name()
+	default:
+		common.to, common.by, common.silence = strings.Join(t.to, " "), t.EndedBy, t.silence
 	}
-	return common, false
+	common.thread = t.thread()
+	return common, common.thread != t.name()
 }
 
 // gather puts the turns of three targets or more that are told together into
@@ -71,17 +71,19 @@ func gather(turns []turn) [][]turn {
 func (m *Memory) notices(turns []turn, run probes.Run, o Options) []Notice {
 	var out []Notice
 	for _, list := range gather(turns) {
+		var n Notice
 		if len(list) > 1 {
-			n := m.groupNotice(list, run, o)
-			n.Ways = waysOf(list[0])
-			out = append(out, n)
-			continue
+			n = m.groupNotice(list, run, o)
+		} else {
+			n = list[0].notice(run, o)
 		}
-		n := list[0].notice(run, o)
 		n.Ways = waysOf(list[0])
-		if s := list[0].silence; s != nil {
-			m.Muted = append(m.Muted, hush(n, *s))
+		switch t := list[0]; {
+		case t.silence != nil:
+			m.Muted = append(m.Muted, hush(n, *t.silence))
 			continue
+		case t.kind == KindResolved && t.Announced && o.Mode != ModeNotify: // shown now, and told to those who know that it began
+			m.Muted = append(m.Muted, unreported(n))
 		}
 		out = append(out, n)
 	}
@@ -105,7 +107,7 @@ func (t turn) notice(run probes.Run, o Options) Notice {
 // them shows, as an example.
 func (m *Memory) groupNotice(list []turn, run probes.Run, o Options) Notice {
 	example := exampleOf(list, run)
-	if example.kind == KindFiring {
+	if example.kind == KindFiring || example.kind == KindFlapping {
 		thread := fmt.Sprintf("%s#%d", orNone(string(example.diagnosis)), list[0].Number)
 		for n := range list {
 			list[n].Thread = thread
@@ -117,8 +119,12 @@ func (m *Memory) groupNotice(list []turn, run probes.Run, o Options) Notice {
 	n.ID = fmt.Sprintf("%s %s %d", n.Thread, example.kind, list[0].Number)
 	n.Kind, n.Target, n.Diagnosis, n.About = example.kind, "", example.diagnosis, nil
 	n.Thread = threadOfAll(list)
-	if example.kind == KindReminder {
+	switch example.kind {
+	case KindReminder:
 		n.ID += fmt.Sprintf("-%d", example.Reminders)
+	case KindSharper:
+		n.ID += " " + string(example.diagnosis)
+	default:
 	}
 	var targets []string
 	since := example.Since
@@ -167,16 +173,40 @@ func groupTitle(example turn, list []turn, targets int) string {
 	what := counted(targets, "target")
 	if example.kind == KindResolved {
 		opened := func(t turn) string { return t.Opened.trouble() }
-		return "RESOLVED " + what + " (" + ofAll(list, opened, trouble(example.Opened.Diagnosis)) + ")"
+		return endedTitle(what+" ("+ofAll(list, opened, trouble(example.Opened.Diagnosis))+")", example.EndedBy)
 	}
 	what += ": " + ofAll(list, func(t turn) string { return t.trouble }, example.alike)
 	if !slices.ContainsFunc(list, func(t turn) bool { return !t.unhurt }) {
 		what += " (the clients cope)"
 	}
-	if example.kind == KindReminder {
-		return "STILL FIRING " + what
+	return example.groupWord() + what
+}
+
+// endedTitle says of several by what they ended.
+func endedTitle(what string, by EndedBy) string {
+	switch by {
+	case EndedAccepted:
+		return "CLOSED " + what + ": accepted"
+	case EndedRemoved:
+		return "CLOSED " + what + ": no longer in the config"
+	case EndedRecovered:
 	}
-	return "FIRING " + what
+	return "RESOLVED " + what
+}
+
+// groupWord begins the title of several that are open.
+func (t turn) groupWord() string {
+	switch {
+	case t.kind == KindSharper:
+		return "CHANGED "
+	case t.kind == KindFlapping:
+		return "FLAPPING "
+	case t.kind == KindReminder && len(t.Flapping) > 0:
+		return "STILL FLAPPING "
+	case t.kind == KindReminder:
+		return "STILL FIRING "
+	}
+	return "FIRING "
 }
 
 // ofAll is what each of them says; where they differ, the other.
@@ -197,16 +227,13 @@ func threadOfAll(list []turn) string {
 // groupSummary names the targets, as many as a phone shows, and says what one
 // of them meets.
 func groupSummary(example turn, targets []string, outcomes []probes.Outcome) string {
-	const shown = 3
-	var names []string
-	for _, target := range targets[:min(shown, len(targets))] {
-		names = append(names, shorten(clean(target), 40, "…"))
-	}
-	text := strings.Join(names, ", ")
-	if left := len(targets) - len(names); left > 0 {
-		text += " and " + counted(left, "more target")
-	}
-	if example.kind == KindResolved {
+	text := someOf(targets)
+	switch {
+	case example.EndedBy == EndedRemoved:
+		return sentence("Closed at " + text + ", not mended: perch no longer looks at them")
+	case example.kind == KindFlapping:
+		text += ", again and again within an hour"
+	case example.kind == KindResolved:
 		changed, how := whyOver(example.Incident, outcomes)
 		return sentence("Over at " + text + " after " + lasted(example.Ended.Sub(example.Since)) + ": " + becauseWords(changed, how))
 	}
@@ -216,6 +243,20 @@ func groupSummary(example turn, targets []string, outcomes []probes.Outcome) str
 	return sentence(text)
 }
 
+// someOf names the first few.
+func someOf(targets []string) string {
+	const shown = 3
+	var names []string
+	for _, target := range targets[:min(shown, len(targets))] {
+		names = append(names, shorten(clean(target), 40, "…"))
+	}
+	text := strings.Join(names, ", ")
+	if left := len(targets) - len(names); left > 0 {
+		text += " and " + counted(left, "more target")
+	}
+	return text
+}
+
 func groupSections(list []turn, example turn, run probes.Run, o Options) []Section {
 	outcomes := contributed(example.Probes, run)
 	name := clean(example.Target)
@@ -223,6 +264,8 @@ func groupSections(list []turn, example turn, run probes.Run, o Options) []Secti
 	check := section(checkHeading(example.kind), FormList, maxCheck, groupChecks(example, o))
 	lead := leading(outcomes, example.Family)
 	switch {
+	case example.EndedBy == EndedRemoved:
+		return slices.Concat(where, removedSections(example.Incident, nil))
 	case example.kind == KindResolved:
 		changed, how := whyOver(example.Incident, outcomes)
 		return slices.Concat(where,
@@ -248,7 +291,10 @@ func groupLines(list []turn, run probes.Run) []string {
 	lines := make([]string, len(list))
 	for n, t := range list {
 		text := shorten(clean(t.Target), 80, "…") + ": " + t.share() + " since " + clock(t.Since)
-		if t.kind == KindResolved {
+		switch {
+		case t.EndedBy == EndedRemoved:
+			text += "; closed after " + lasted(t.Ended.Sub(t.Since))
+		case t.kind == KindResolved:
 			changed, how := whyOver(t.Incident, contributed(t.Probes, run))
 			text += "; over after " + lasted(t.Ended.Sub(t.Since)) + ": " + string(changed)
 			if changed == causeAgain && how != "" {

@@ -43,13 +43,19 @@ func removedNotice(i Incident, run probes.Run, o Options) Notice {
 	n.Title = closedTitle(i, "no longer in the config")
 	n.Summary = shorten("Closed after "+lasted(i.Ended.Sub(i.Since))+", not mended: perch no longer looks at it.", maxSummary, "…")
 	n.Trail = trail(run, "")
-	n.Sections = slices.Concat(
+	n.Sections = removedSections(i, howLong(i, number(i.Failed)+" of "+number(i.Counted)+" failed"))
+	return n
+}
+
+// removedSections say of an incident, which may be one of several, why perch no
+// longer looks at it.
+func removedSections(i Incident, howLong []Section) []Section {
+	return slices.Concat(
 		section("Why it is over", FormText, maxExperience, []string{
 			"The config no longer has " + strings.Join(i.Probes, ", ") + ". Whether what failed works again is not known: nothing measures it any more.",
 			atOpening(i),
 		}),
-		howLong(i, number(i.Failed)+" of "+number(i.Counted)+" failed"),
+		howLong,
 		section("When it would come back", FormText, maxFacts, []string{"When a probe of this target is in the config again, and fails."}),
 	)
-	return n
 }

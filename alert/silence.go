@@ -83,36 +83,6 @@ func (o Options) muted(ids []string) *Silence {
 	return first
 }
 
-// unmute returns the ends of told incidents whose silence is over. Where
-// nothing is sent they wait on.
-func (m *Memory) unmute(o Options) []Notice {
-	if o.Mode != ModeNotify {
-		return nil
-	}
-	var due, waiting []Notice
-	for _, n := range m.Muted {
-		var ids []string
-		for _, about := range n.About {
-			ids = append(ids, about.Probes...)
-		}
-		if o.muted(ids) != nil {
-			waiting = append(waiting, n)
-			continue
-		}
-		n.Decided = o.Now // until now it was not to be told: it is not late
-		due = append(due, n)
-	}
-	m.Muted = waiting
-	return due
-}
-
-// hush says in an incident's end why it is told after its time.
-func hush(n Notice, s Silence) Notice {
-	line := "It ended at " + clock(n.Decided) + ", while it was silenced until " + clock(s.Until) + because(s.Reason) + ": so it is told only after that."
-	n.Sections = append(section("Told after a silence", FormText, maxCheck, []string{line}), n.Sections...)
-	return n
-}
-
 // because puts a reason, where one was given, into brackets.
 func because(reason string) string {
 	if reason = shorten(clean(reason), 200, "…"); reason == "" {

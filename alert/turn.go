@@ -26,7 +26,7 @@ type turn struct {
 func (i *Incident) end(o Options, by EndedBy) []turn {
 	i.State, i.Ended, i.EndedBy = StateResolved, o.Now, by
 	silence := o.muted(i.Probes)
-	if o.Mode == ModeNotify && !i.Announced || o.Mode != ModeNotify && silence != nil {
+	if !i.Announced && (o.Mode == ModeNotify || silence != nil) {
 		return nil
 	}
 	return []turn{{Incident: *i, kind: KindResolved, diagnosis: i.Opened.Diagnosis, silence: silence}}
