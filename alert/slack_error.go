@@ -55,6 +55,8 @@ func (e *SendError) what() string {
 		return e.Code
 	case errors.Is(e.cause, context.DeadlineExceeded):
 		return "no answer in time (" + span(postTimeout) + " at most)"
+	case errors.Is(e.cause, context.Canceled):
+		return "perch had to end before there was an answer"
 	case e.cause != nil:
 		return e.cause.Error()
 	case e.Status == 0:

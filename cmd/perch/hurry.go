@@ -48,7 +48,9 @@ func (p *pass) share(ctx context.Context) (context.Context, context.CancelFunc) 
 		return context.WithCancel(ctx)
 	}
 	if since := p.hurry.since.Load(); since != 0 {
-		deadline = earlier(deadline, time.Unix(0, since).Add(flushWithin))
+		if cut := time.Unix(0, since).Add(flushWithin); cut.Before(deadline) {
+			deadline = cut
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Until(deadline)/2)
 	stop := context.AfterFunc(p.hurry.signal, func() { time.AfterFunc(flushWithin/2, cancel) })

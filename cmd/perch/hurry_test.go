@@ -59,7 +59,9 @@ func TestSignalInTheMiddleOfFinish(t *testing.T) {
 		}
 		if len(run.Problems) != 2 || len(p.memory.Outbox) != 1 {
 			t.Errorf("problems %v, %d in the outbox; want the notice's and the push's, and the notice kept", run.Problems, len(p.memory.Outbox))
+			return
 		}
+		want(t, "the notice's problem", run.Problems[0].Text, "perch had to end before there was an answer")
 	})
 }
 

@@ -64,7 +64,7 @@ func (p *pass) load(ctx context.Context) error {
 		p.close(ctx)
 		return err
 	}
-	p.lastRun = newestRun(p.doc)
+	p.past = p.doc.Past(p.sys.clock())
 	p.memory = p.readMemory()
 	if p.silenced, err = silencesOf(p.doc); err != nil {
 		p.problem(probes.PartState, err) // what could be read mutes
@@ -189,5 +189,5 @@ func (p *pass) put() error {
 	if p.silenced == nil {
 		return nil // they could not be read
 	}
-	return p.silenced.put(&p.doc, earlier(p.sys.clock(), p.lastRun))
+	return p.silenced.put(&p.doc, p.past)
 }

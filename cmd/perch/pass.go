@@ -33,7 +33,7 @@ type pass struct {
 	doc         state.Document
 	memory      alert.Memory
 	silenced    silences  // the state's; nil: they could not be read
-	lastRun     time.Time // when the newest run began that the state knew; zero: none
+	past        time.Time // what ended before it is over for good: state.Document's Past
 	plan        *plan.Plan
 	metrics     *metrics.Metrics
 	observed    bool          // the metrics hold this run: problems are counted one by one from then on

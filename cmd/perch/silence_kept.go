@@ -56,16 +56,16 @@ func silencesOf(d state.Document) (silences, error) {
 	return kept, errors.Join(problems...)
 }
 
-// put writes the state's section, without what is over for long at that time:
-// put gets the earlier of the clock and of the newest run that the state knows,
-// so that one run with a clock far ahead forgets no silence.
-func (all silences) put(d *state.Document, now time.Time) error {
+// put writes the state's section, without what was over for long at that time,
+// which is state.Document's Past: one clock that is far ahead forgets no
+// silence.
+func (all silences) put(d *state.Document, past time.Time) error {
 	kept := map[string]any{}
 	for id, s := range all {
 		switch {
 		case s.unread != nil:
 			kept[id] = s.unread
-		case now.Sub(s.Until) <= keepSilence:
+		case past.Sub(s.Until) <= keepSilence:
 			kept[id] = s
 		}
 	}
@@ -79,30 +79,6 @@ func (all silences) put(d *state.Document, now time.Time) error {
 	}
 	d.SetSection(sectionSilences, raw)
 	return nil
-}
-
-// newestRun is when the last run began that left its mark in the state; zero:
-// none did.
-func newestRun(d state.Document) time.Time {
-	var newest time.Time
-	for _, at := range d.Due {
-		newest = later(newest, at)
-	}
-	return newest
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // silences returns what mutes now or later: the config's and the state's.
