@@ -154,6 +154,7 @@ type budgetJSON struct {
 	Limit    float64 `json:"limit_per_second,omitzero"`
 	Requests int     `json:"requests"`
 	Peak     float64 `json:"peak_per_second"`
+	Alone    string  `json:"left_alone_until,omitempty"`
 }
 
 // settledJSON is what was tried again, uncounted, while perch's own network was

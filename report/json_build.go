@@ -22,7 +22,11 @@ func newDocument(run probes.Run) document {
 		})
 	}
 	for _, u := range run.Budget {
-		d.Budget = append(d.Budget, budgetJSON{Target: u.Target, Limit: u.LimitPerSecond, Requests: u.Requests, Peak: u.PeakPerSecond})
+		b := budgetJSON{Target: u.Target, Limit: u.LimitPerSecond, Requests: u.Requests, Peak: u.PeakPerSecond}
+		if u.LeaveAlone.After(run.Started) { // else an earlier run was asked, and that is over
+			b.Alone = timestamp(u.LeaveAlone)
+		}
+		d.Budget = append(d.Budget, b)
 	}
 	for _, s := range run.Settled {
 		d.Settled = append(d.Settled, settledJSON{Target: s.Target, Times: s.Times, Reason: s.Reason, After: seconds(s.After)})

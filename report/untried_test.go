@@ -52,3 +52,16 @@ func TestLeftAloneIsNoQuietPass(t *testing.T) {
 		}
 	}
 }
+
+// TestLeftAloneInJSON: programs read it too, and not of what is long over.
+func TestLeftAloneInJSON(t *testing.T) {
+	run := refused(probes.VerdictSkipped, probes.VerdictPass)
+	run.Budget[1].LeaveAlone = run.Started.Add(-time.Minute)
+	var b strings.Builder
+	if err := JSON(&b, run); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), `"left_alone_until": "2026-03-01T09:40:00Z"`) || strings.Count(b.String(), "left_alone_until") != 1 {
+		t.Errorf("got %s", b.String())
+	}
+}
