@@ -41,6 +41,8 @@ const (
 func Decide(m Memory, run probes.Run, o Options) (Memory, []Notice) {
 	o = o.withDefaults()
 	next := m.clone()
+	next.notAhead(o.Now)
+	next.Incidents = slices.DeleteFunc(next.Incidents, func(i Incident) bool { return i.stale(o.Now) })
 	for i := range next.Outbox {
 		next.Outbox[i].interrupted()
 	}

@@ -2,8 +2,11 @@ package alert
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"perch.example/probes"
 )
 
 // What flaps: an opening for at least the third time within flapWithin. It is
@@ -17,6 +20,11 @@ const (
 // closed within the last hour that this one is told as flapping; else nil.
 func (m Memory) flaps(about Incident, now time.Time) []Incident {
 	var before []Incident
+	for _, e := range m.Openings {
+		if e.Target == about.Target && e.Family == about.Family && now.Sub(e.Fired) <= flapWithin {
+			before = append(before, e.incident())
+		}
+	}
 	for _, i := range m.Incidents {
 		if i.State == StateResolved && i.Target == about.Target && i.Family == about.Family &&
 			!i.Fired.IsZero() && now.Sub(i.Fired) <= flapWithin {
@@ -27,6 +35,45 @@ func (m Memory) flaps(about Incident, now time.Time) []Incident {
 		return nil
 	}
 	return before
+}
+
+// Opening is what is kept of an incident that was forgotten within the hour in
+// which it opened.
+type Opening struct {
+	Target  string        `json:"target"`
+	Family  probes.Family `json:"family"`
+	Since   time.Time     `json:"since"`
+	Fired   time.Time     `json:"fired"`
+	Failed  int           `json:"failed"`
+	Counted int           `json:"counted"`
+	Flapped bool          `json:"flapped,omitempty"` // it counts the runs of those before it
+}
+
+// mostOpenings bounds them: two of a target and family are enough to see that it
+// flaps.
+const mostOpenings = 2000
+
+// opening is what is kept of the incident.
+func (i Incident) opening() Opening {
+	return Opening{
+		Target: i.Target, Family: i.Family, Since: i.Since, Fired: i.Fired,
+		Failed: i.Failed, Counted: i.Counted, Flapped: len(i.Flapping) > 0,
+	}
+}
+
+// incident is what flap looks at.
+func (e Opening) incident() Incident {
+	i := Incident{Since: e.Since, Fired: e.Fired, Failed: e.Failed, Counted: e.Counted}
+	if e.Flapped {
+		i.Flapping = []time.Time{e.Since}
+	}
+	return i
+}
+
+// forgetOpenings drops those of longer ago, and the oldest of too many.
+func (m *Memory) forgetOpenings(now time.Time) {
+	m.Openings = slices.DeleteFunc(m.Openings, func(e Opening) bool { return now.Sub(e.Fired) > flapWithin })
+	m.Openings = m.Openings[max(0, len(m.Openings)-mostOpenings):]
 }
 
 // flap makes one incident of those before it and this one: it lasts since the

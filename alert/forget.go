@@ -21,6 +21,7 @@ func (m Memory) clone() Memory {
 	}
 	m.Threads = maps.Clone(m.Threads)
 	m.Muted = slices.Clone(m.Muted)
+	m.Openings = slices.Clone(m.Openings)
 	m.Digest.Items = slices.Clone(m.Digest.Items)
 	return m
 }
@@ -31,8 +32,12 @@ const (
 	keepResolved = 7 * 24 * time.Hour
 	mostResolved = 100
 	// keepPending is when a failure that was never followed by another run is
-	// forgotten: its probe is gone.
+	// forgotten, where nothing is known of how far apart its runs are: two a year
+	// apart are not two of the last two. keepKnown is that of the others, at least,
+	// and keepTimes of that distance.
 	keepPending = 30 * 24 * time.Hour
+	keepKnown   = 8 * 24 * time.Hour // weekly runs count
+	keepTimes   = 6
 	// mostWhole is how many waiting notices keep all their sections. With Slack
 	// away for weeks the memory must not outgrow the state.
 	mostWhole = 100
@@ -44,12 +49,13 @@ func (m *Memory) forget(now time.Time) {
 	m.Incidents = slices.DeleteFunc(m.Incidents, func(i Incident) bool {
 		switch i.State {
 		case StatePending:
-			return now.Sub(i.Last) > keepPending
+			return i.stale(now)
 		case StateResolved:
 			if resolved <= mostResolved && now.Sub(i.Ended) <= keepResolved {
 				return false
 			}
 			resolved--
+			m.Openings = append(m.Openings, i.opening())
 			return true
 		case StateFiring:
 			return false
@@ -59,7 +65,18 @@ func (m *Memory) forget(now time.Time) {
 	for i := range max(0, len(m.Outbox)-mostWhole) {
 		m.Outbox[i].slim()
 	}
+	m.forgetOpenings(now)
 	m.forgetThreads()
+}
+
+// stale reports whether a failure is of too long ago to be one of several in a
+// row.
+func (i Incident) stale(now time.Time) bool {
+	keep := keepPending
+	if apart := max(i.Every, i.Apart); apart > 0 {
+		keep = max(keepKnown, keepTimes*apart)
+	}
+	return i.State == StatePending && now.Sub(i.Last) > keep
 }
 
 func (m Memory) resolved() int {
@@ -73,8 +90,8 @@ func (m Memory) resolved() int {
 }
 
 // Shrink makes room where the state says that it is too large: the older half
-// of the incidents that are over is forgotten, then the evidence that is kept
-// for first messages, then the older half of the waiting notices loses its
+// of the incidents that are over is forgotten, then when they opened, then the
+// evidence that is kept for first messages, then the older half of the waiting notices loses its
 // details. It returns false when there is nothing left to drop: what is open,
 // and that something is to be told, is never dropped.
 func (m Memory) Shrink() (Memory, bool) {
@@ -85,9 +102,14 @@ func (m Memory) Shrink() (Memory, bool) {
 				return false
 			}
 			n--
+			m.Openings = append(m.Openings, i.opening())
 			return true
 		})
 		m.forgetThreads()
+		return m, true
+	}
+	if len(m.Openings) > 0 {
+		m.Openings = nil
 		return m, true
 	}
 	if m.forgetShown(0, nil) {

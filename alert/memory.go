@@ -22,6 +22,9 @@ type Memory struct {
 	// Muted are the ends of told incidents that fell into a silence: they are told
 	// when it is over.
 	Muted []Notice `json:"muted,omitempty"`
+	// Openings are those within the last hour whose incidents are over and were
+	// forgotten, oldest first: by them is known what flaps.
+	Openings []Opening `json:"openings,omitempty"`
 	// Digest collects the day's degraded.
 	Digest Digest `json:"digest,omitzero"`
 }

@@ -17,6 +17,7 @@ func (m *Memory) UnmarshalJSON(content []byte) error {
 		return err
 	}
 	*m = Memory(now)
+	m.knowStates()
 	if !slices.ContainsFunc(m.Outbox, func(n Notice) bool { return len(n.Ways) == 0 }) {
 		return nil
 	}
@@ -35,4 +36,16 @@ func (m *Memory) UnmarshalJSON(content []byte) error {
 		}
 	}
 	return nil
+}
+
+// knowStates takes an incident whose state is unknown for one that may yet
+// fire: else nothing would ever be told of its target.
+func (m *Memory) knowStates() {
+	for i := range m.Incidents {
+		switch at := &m.Incidents[i]; at.State {
+		case StatePending, StateFiring, StateResolved:
+		default:
+			at.State = StatePending
+		}
+	}
 }

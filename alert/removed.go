@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -23,7 +24,7 @@ func (m *Memory) drop(o Options) []turn {
 	for _, i := range m.Incidents {
 		left := slices.DeleteFunc(slices.Clone(i.Probes), func(id string) bool { return !known[id] })
 		switch {
-		case i.State == StateResolved || len(i.Probes) == len(left):
+		case i.State == StateResolved || len(left) > 0 && len(i.Probes) == len(left):
 		case len(left) > 0:
 			i.Probes = left
 		case i.State == StatePending:
@@ -52,7 +53,7 @@ func removedNotice(i Incident, run probes.Run, o Options) Notice {
 func removedSections(i Incident, howLong []Section) []Section {
 	return slices.Concat(
 		section("Why it is over", FormText, maxExperience, []string{
-			"The config no longer has " + strings.Join(i.Probes, ", ") + ". Whether what failed works again is not known: nothing measures it any more.",
+			"The config no longer has " + cmp.Or(strings.Join(i.Probes, ", "), "what was looked at there") + ". Whether what failed works again is not known: nothing measures it any more.",
 			atOpening(i),
 		}),
 		howLong,
