@@ -65,7 +65,10 @@ func (d Document) checkBudget() error {
 
 // pruneBudget forgets what no limit looks back to.
 func (d *Document) pruneBudget(now time.Time) {
-	earliest, latest := d.Clocks.span(now)
+	earliest, latest, known := d.Clocks.span(now)
+	if !known {
+		return
+	}
 	maps.DeleteFunc(d.Sent, func(_ string, have Sent) bool { return earliest.Sub(have.At) > longestMemory })
 	maps.DeleteFunc(d.LeaveAlone, func(_ string, until time.Time) bool {
 		return !until.After(earliest) || until.Sub(latest) > longestMemory

@@ -12,24 +12,17 @@ type Clocks struct {
 }
 
 // span returns the earliest and the latest time that a clock says, now's too.
-func (c Clocks) span(now time.Time) (earliest, latest time.Time) {
+// Where fewer than two runs are known, it is not known.
+func (c Clocks) span(now time.Time) (earliest, latest time.Time, known bool) {
+	if c.Last.IsZero() || c.Before.IsZero() {
+		return time.Time{}, time.Time{}, false
+	}
 	earliest, latest = now, now
 	for _, said := range []time.Time{c.Last, c.Before} {
-		switch {
-		case said.IsZero():
-		case said.Before(earliest):
+		if said.Before(earliest) {
 			earliest = said
-		case said.After(latest):
-			latest = said
 		}
+		latest = later(time.Time{}, latest, said)
 	}
-	return earliest, latest
-}
-
-// Past returns the instant for whoever forgets what is over: what ended before
-// it is over by now's clock, and by those of the last two runs. In a quiet life
-// it is two runs ago.
-func (d Document) Past(now time.Time) time.Time {
-	earliest, _ := d.Clocks.span(now)
-	return earliest
+	return earliest, latest, true
 }

@@ -61,7 +61,10 @@ func (d Document) RequestsToday(target string, now time.Time) int {
 // ahead, so it was sent today at the latest, and counts as that: else it would
 // limit for as long as that clock was wrong.
 func (d *Document) pruneDaily(now time.Time) {
-	earliest, latest := d.Clocks.span(now)
+	earliest, latest, known := d.Clocks.span(now)
+	if !known {
+		return
+	}
 	today, over, ahead := dayOf(now), dayOf(earliest), dayOf(latest.Add(24*time.Hour))
 	for target, have := range d.Daily {
 		if have.Day > ahead {
