@@ -64,7 +64,7 @@ func (p *pass) load(ctx context.Context) error {
 		p.close(ctx)
 		return err
 	}
-	p.past = p.doc.Past(p.sys.clock())
+	p.past = surelyPast(p.doc, p.sys.clock())
 	p.memory = p.readMemory()
 	if p.silenced, err = silencesOf(p.doc); err != nil {
 		p.problem(probes.PartState, err) // what could be read mutes

@@ -33,7 +33,7 @@ type pass struct {
 	doc         state.Document
 	memory      alert.Memory
 	silenced    silences  // the state's; nil: they could not be read
-	past        time.Time // what ended before it is over for good: state.Document's Past
+	past        time.Time // what ended before it is over for good: surelyPast
 	plan        *plan.Plan
 	metrics     *metrics.Metrics
 	observed    bool          // the metrics hold this run: problems are counted one by one from then on

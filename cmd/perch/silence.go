@@ -194,7 +194,7 @@ func editSilences(ctx context.Context, sys system, cfg config.Config, change fun
 		if err := change(all); err != nil {
 			return err
 		}
-		return all.put(d, d.Past(sys.clock()))
+		return all.put(d, surelyPast(*d, sys.clock()))
 	})
 	return made, err
 }

@@ -56,9 +56,20 @@ func silencesOf(d state.Document) (silences, error) {
 	return kept, errors.Join(problems...)
 }
 
+// surelyPast returns an instant that is over by the clock, and by those of the
+// last two runs: one that is far ahead forgets no silence. Zero: fewer runs are
+// known, and nothing is forgotten yet.
+func surelyPast(d state.Document, now time.Time) time.Time {
+	for _, said := range []time.Time{d.Clocks.Last, d.Clocks.Before} {
+		if said.Before(now) {
+			now = said
+		}
+	}
+	return now
+}
+
 // put writes the state's section, without what was over for long at that time,
-// which is state.Document's Past: one clock that is far ahead forgets no
-// silence.
+// which is surelyPast.
 func (all silences) put(d *state.Document, past time.Time) error {
 	kept := map[string]any{}
 	for id, s := range all {
