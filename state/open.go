@@ -43,5 +43,5 @@ func notRegular(name string, info fs.FileInfo) error {
 	case mode&fs.ModeNamedPipe != 0:
 		kind = "it is a named pipe"
 	}
-	return fmt.Errorf("%q cannot be used: %s, and only a regular file can stand there; remove it", name, kind)
+	return fmt.Errorf("%q cannot be used: %s, and only a regular file can stand there: remove it, or give the state another path", name, kind)
 }
