@@ -44,41 +44,60 @@ func (m *Memory) sumUpBacklog(run probes.Run, o Options) {
 			}
 		}
 		for _, channel := range channels {
-			if late := m.late(destination, channel, o.Now); len(late) > 1 {
+			late := m.late(destination, channel, o.Now)
+			if len(late) > 1 || len(late) == 1 && m.Outbox[late[0]].sumsUpAlone() {
 				m.replace(destination, late, run, o)
 			}
 		}
 	}
 }
 
+// sumsUpAlone reports whether a sum of it alone tells its incidents: perhaps
+// the other side refuses what it says, and takes fewer words.
+func (n Notice) sumsUpAlone() bool {
+	return n.Kind == KindFiring || n.Kind == KindFlapping || n.Kind == KindResolved
+}
+
 // late returns the places of what is to be summed up: what waited for too long,
-// an earlier sum, whatever its age, and what follows of the same incidents: the
-// end of one must not overtake the sum that says that it began.
+// an earlier sum, whatever its age, and all that tells of the same incidents:
+// the end of one must not overtake the sum that says that it began, nor the sum
+// what says something of one in between.
 func (m *Memory) late(destination, channel string, now time.Time) []int {
-	var places []int
-	summed := map[string]bool{}
+	var waiting, places []int
 	for i, n := range m.Outbox {
-		if _, waits := n.way(destination); !waits || n.Channel != channel {
-			continue
-		}
-		names := n.names()
-		follows := slices.ContainsFunc(names, func(name string) bool { return summed[name] })
-		if n.Kind != KindBacklog && now.Sub(n.Decided) <= waitsAtMost && !follows {
-			continue
-		}
-		places = append(places, i)
-		for _, name := range names {
-			summed[name] = true
+		if _, waits := n.way(destination); waits && n.Channel == channel {
+			waiting = append(waiting, i)
 		}
 	}
+	summed := map[string]bool{}
+	for before := -1; before < len(places); { // until nothing is added
+		before = len(places)
+		waiting = slices.DeleteFunc(waiting, func(i int) bool {
+			n := m.Outbox[i]
+			names := n.names()
+			shares := slices.ContainsFunc(names, func(name string) bool { return summed[name] })
+			if n.Kind != KindBacklog && now.Sub(n.Decided) <= waitsAtMost && !shares {
+				return false
+			}
+			places = append(places, i)
+			for _, name := range names {
+				summed[name] = true
+			}
+			return true
+		})
+	}
+	slices.Sort(places)
 	return places
 }
 
-// names are those of the incidents that a notice tells.
+// names are those of the incidents that a notice tells, each once.
 func (n Notice) names() []string {
 	var names []string
 	for _, e := range n.Backlog.Entries {
 		names = append(names, e.Name)
+	}
+	if len(names) > 0 {
+		return names
 	}
 	for _, a := range n.About {
 		names = append(names, a.Name)
@@ -211,10 +230,14 @@ func backlogNotice(b Backlog, run probes.Run, o Options) Notice {
 			over = append(over, e.line())
 		}
 	}
+	what := "no notice arrived"
+	if len(b.Entries)+b.More+b.Others == 1 { // others may have arrived
+		what = "this could not be told"
+	}
 	n := Notice{
 		Kind: KindBacklog, Backlog: b,
 		Title:   shorten("BACKLOG: "+counted(len(b.Entries)+b.More, "incident")+" while notices could not be delivered", maxTitle, "…"),
-		Summary: shorten("For more than "+span(waitsAtMost)+" no notice arrived here"+backlogCounts(len(open), len(over), len(ended))+".", maxSummary, "…"),
+		Summary: shorten("For more than "+span(waitsAtMost)+" "+what+" here"+backlogCounts(len(open), len(over), len(ended))+".", maxSummary, "…"),
 		Links:   links(Link{"Dashboard", dashboard(o, run, place{})}),
 		Trail:   trail(run, ""),
 	}

@@ -58,6 +58,7 @@ func TestBacklogRules(t *testing.T) {
 	}
 	doubt := func(n *Notice) { n.Ways[0].PossibleRepeat = true }
 	pictured := func(n *Notice) { n.Ways[0].Done = []Part{PartMessage} }
+	alsoC := func(n *Notice) { n.About = append(n.About, About{Name: "c", Target: "c", Trouble: "it fails"}) }
 	elsewhere := func(n *Notice) { n.Channel = "#b" }
 	twoWays := func(n *Notice) { n.Ways = ways([]string{"slack", "hook"}) }
 	hookOnly := func(n *Notice) { n.Ways = ways([]string{"hook"}) }
@@ -68,7 +69,10 @@ func TestBacklogRules(t *testing.T) {
 		want   []string // "kind destinations entries", in order
 		says   string
 	}{
-		{"one alone stays", []Notice{notice("a", KindFiring, 30, nil)}, []string{"firing slack 0"}, ""},
+		{"one alone, too: perhaps it is refused for what it says", []Notice{notice("a", KindFiring, 30, nil)}, []string{"backlog slack 1"}, "a: it fails: since 2026-03-01 06:00 UTC"},
+		{"a sum of it would not tell it", []Notice{notice("a", KindSharper, 30, nil)}, []string{"sharper slack 0"}, ""},
+		{"an earlier sum alone stays", []Notice{notice("x", KindBacklog, 30, func(n *Notice) { n.Backlog = earlier })}, []string{"backlog slack 1"}, ""},
+		{"what is between a sum's own is summed up, too", []Notice{notice("a", KindSharper, 30, nil), notice("c", KindReminder, 20, nil), notice("d", KindFiring, 10, nil), notice("a", KindResolved, 1, alsoC)}, []string{"backlog slack 2", "firing slack 0"}, "2 notices of other kinds"},
 		{"a day is not too long", []Notice{notice("a", KindFiring, 24, nil), notice("b", KindFiring, 24, nil)}, []string{"firing slack 0", "firing slack 0"}, ""},
 		{"two are one", []Notice{notice("a", KindFiring, 30, nil), notice("a", KindResolved, 29, nil), notice("b", KindFiring, 1, nil)}, []string{"backlog slack 1", "firing slack 0"}, "a: it fails: 2026-03-01 06:00 UTC to 2026-03-01 07:00 UTC, 1 h"},
 		{"only its end is late", []Notice{notice("a", KindResolved, 30, nil), notice("b", KindFiring, 29, nil)}, []string{"backlog slack 2"}, "a: it fails: over at 2026-03-01 06:00 UTC"},
@@ -77,7 +81,7 @@ func TestBacklogRules(t *testing.T) {
 		{"told but for its pictures is told", []Notice{notice("a", KindFiring, 30, pictured), notice("b", KindFiring, 30, nil)}, []string{"backlog slack 1"}, ""},
 		{"the end of what it tells does not overtake it", []Notice{notice("a", KindFiring, 30, nil), notice("b", KindFiring, 30, nil), notice("c", KindFiring, 1, nil), notice("b", KindResolved, 1, nil)}, []string{"backlog slack 2", "firing slack 0"}, "b: it fails: 2026-03-01 06:00 UTC to 2026-03-02 11:00 UTC"},
 		{"each channel has its own", []Notice{notice("a", KindFiring, 30, nil), notice("b", KindFiring, 30, elsewhere), notice("c", KindFiring, 30, elsewhere), notice("d", KindFiring, 30, nil)}, []string{"backlog slack 2", "backlog slack 2"}, ""},
-		{"each destination has its own", []Notice{notice("a", KindFiring, 30, twoWays), notice("b", KindFiring, 30, hookOnly)}, []string{"backlog hook 2", "firing slack 0"}, ""},
+		{"each destination has its own", []Notice{notice("a", KindFiring, 30, twoWays), notice("b", KindFiring, 30, hookOnly)}, []string{"backlog slack 1", "backlog hook 2"}, ""},
 		{"what turns late is added", []Notice{notice("x", KindBacklog, 2, func(n *Notice) { n.Backlog = earlier }), notice("a", KindResolved, 25, nil)}, []string{"backlog slack 1"}, "2026-02-28 10:00 UTC to 2026-03-01 11:00 UTC"},
 		{"and the doubt about the sum", []Notice{notice("x", KindBacklog, 2, func(n *Notice) { n.Backlog = earlier; doubt(n) }), notice("b", KindFiring, 25, nil)}, []string{"backlog slack 2"}, "10:00 UTC (this may be a repeat)"},
 	}
@@ -132,5 +136,28 @@ func TestABacklogIsBounded(t *testing.T) {
 	}
 	if len(b.Entries) != mostEntries || b.More != 40 || open != 5 {
 		t.Errorf("%d entries, %d of them open, %d more; want %d, 5, 40", len(b.Entries), open, b.More, mostEntries)
+	}
+}
+
+// TestRefusedForWhatItSays: after a day it is said in fewer words, once, and
+// nothing of it is tried on.
+func TestRefusedForWhatItSays(t *testing.T) {
+	a := newTelling("slack")
+	a.to["slack"].err = &SendError{Status: 422, Content: true}
+	a.run(t, 0, incident(), "slack")
+	a.run(t, 25*time.Hour, runOf(), "slack")
+	if n := a.m.Outbox[0]; len(a.m.Outbox) != 1 || n.Kind != KindBacklog || !strings.HasPrefix(n.Summary, "For more than 24 h this could not be told here: 1 incident opened") {
+		t.Fatalf("wait: %+v", a.m.Outbox)
+	}
+	id := a.m.Outbox[0].ID
+	a.run(t, time.Hour, runOf(), "slack")
+	if a.m.Outbox[0].ID != id {
+		t.Error("a sum is summed up again")
+	}
+	a.to["slack"].err = nil
+	a.run(t, time.Hour, runOf(), "slack")
+	a.run(t, time.Hour, mended(), "slack")
+	if got := a.to["slack"].kinds(); got != "backlog resolved" || len(a.m.Outbox) > 0 {
+		t.Errorf("told %q, %d wait", got, len(a.m.Outbox))
 	}
 }
