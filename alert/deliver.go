@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -27,18 +28,28 @@ type Sender interface {
 
 // Receipt is how far a notice has come at a destination.
 type Receipt struct {
-	Thread Thread // of its incident; zero: there is none yet
-	Done   []Part
-	// Open and Over are the names of the incidents that the thread tells, as far
-	// as they are remembered.
-	Open, Over []string
+	Conversation // its incident's
+	Done         []Part
+	// Ends are the other conversations in which incidents that the notice ends
+	// were told: a backlog has none of its own.
+	Ends []Conversation
 	// Problems are what failed beside the notice itself: they are said, and not
 	// tried again.
 	Problems []error
 }
 
-// incidents counts those that the thread tells.
-func (r *Receipt) incidents() int { return len(r.Open) + len(r.Over) }
+// Conversation is a thread, and the incidents that it tells.
+type Conversation struct {
+	Name   string // of the thread, as notices have it; empty: none
+	Thread Thread // where it stands; zero: nowhere yet
+	// Open and Over are the names of its incidents' targets, as far as they are remembered.
+	Open, Over []string
+	// Ended are the names of the incidents that the notice ends here, in Receipt.Ends.
+	Ended []string
+}
+
+// incidents counts those that the thread tells, the forgotten ones, too.
+func (c *Conversation) incidents() int { return max(len(c.Open)+len(c.Over), c.Thread.Size) }
 
 func (r *Receipt) did(p Part) bool { return slices.Contains(r.Done, p) }
 
@@ -71,20 +82,34 @@ type Delivery struct {
 // channel does not stop the others, nor does one that had no clear answer in an
 // earlier run already. A destination is not tried further after two failures
 // that say nothing about the notice itself.
+//
+// The destinations are told at the same time, so that none takes the others'
+// time: each Sender is used by one goroutine.
 func Deliver(ctx context.Context, m Memory, to []Destination, now time.Time) (Memory, []Delivery) {
-	var all []Delivery
-	for _, destination := range to {
-		var d Delivery
-		m, d = deliver(ctx, m, destination, now)
-		all = append(all, d)
+	m = m.clone()
+	places := placesOf(m.Incidents)
+	rounds := make([]round, len(to))
+	var all sync.WaitGroup
+	for at, destination := range to {
+		r := &rounds[at]
+		*r = round{to: destination, places: places, before: m.Threads, threads: map[string]Thread{}, marks: make([]mark, len(m.Outbox))}
+		all.Go(func() { r.deliver(ctx, m.Outbox, now) })
 	}
-	return m.untried(to), all
+	all.Wait()
+	var deliveries []Delivery
+	for at := range rounds {
+		m.mark(rounds[at].to.Name, rounds[at].marks)
+		m.keepThreads(rounds[at].threads)
+		deliveries = append(deliveries, rounds[at].delivery)
+	}
+	m.untried(to)
+	m.Outbox = slices.DeleteFunc(m.Outbox, func(n Notice) bool { return len(n.Ways) == 0 })
+	return m, deliveries
 }
 
 // untried says of what waits for other destinations, those whose secret could
 // not be read, that nothing was sent to them.
-func (m Memory) untried(to []Destination) Memory {
-	m = m.clone()
+func (m *Memory) untried(to []Destination) {
 	for _, n := range m.Outbox {
 		for w, way := range n.Ways {
 			if !slices.ContainsFunc(to, func(d Destination) bool { return d.Name == way.Destination }) {
@@ -92,48 +117,6 @@ func (m Memory) untried(to []Destination) Memory {
 			}
 		}
 	}
-	return m
-}
-
-func deliver(ctx context.Context, m Memory, to Destination, now time.Time) (Memory, Delivery) {
-	d := Delivery{Destination: to.Name}
-	var waits heldUp
-	for _, n := range slices.Clone(m.Outbox) {
-		way, due := n.way(to.Name)
-		switch {
-		case !due:
-			continue
-		case !to.Sender.Wants(n.Kind):
-			m = m.told(n.ID, to.Name)
-			continue
-		case waits.holds(n):
-			m = m.untold(n.ID, to.Name, way.Done, false)
-			d.Untold++
-			continue
-		}
-		n.PossibleRepeat, n.Waited = way.PossibleRepeat, lateness(n, now)
-		so, err := to.Sender.Send(ctx, n, m.receipt(n, way))
-		if n.Thread != "" {
-			m = m.keepThread(threadKey(to.Name, n.Thread), so.Thread)
-		}
-		for _, problem := range so.Problems {
-			d.Problems = append(d.Problems, fmt.Errorf("telling %q: %w", n.ID, problem))
-		}
-		if err == nil {
-			m = m.told(n.ID, to.Name)
-			d.Told++
-			continue
-		}
-		failure := judged(err)
-		m = m.untold(n.ID, to.Name, so.Done, failure.Ambiguous)
-		d.Untold++
-		if failure.Ambiguous {
-			d.Ambiguous++
-		}
-		d.Errors = append(d.Errors, fmt.Errorf("telling %q: %w; %s", n.ID, err, failure.next()))
-		waits.after(n, way, failure)
-	}
-	return m, d
 }
 
 // onTime is how long a run may take to tell what it decided.
@@ -201,30 +184,39 @@ func (h *heldUp) after(n Notice, way Way, e *SendError) {
 }
 
 // Refresh tells what is ongoing to the destinations that must hear it in each
-// run. It uses no outbox: what fails is told by the next run. Call it after
-// Deliver: the end of an earlier incident, told late, must not have the last word.
+// run, at the same time. It uses no outbox: what fails is told by the next run.
+// Call it after Deliver: the end of an earlier incident, told late, must not
+// have the last word.
 func Refresh(ctx context.Context, to []Destination, ongoing []Notice) []Delivery {
-	var all []Delivery
-	for _, destination := range to {
-		if len(ongoing) == 0 || !destination.Sender.Wants(KindOngoing) {
+	to = slices.DeleteFunc(slices.Clone(to), func(d Destination) bool { return !d.Sender.Wants(KindOngoing) })
+	if len(ongoing) == 0 || len(to) == 0 {
+		return nil
+	}
+	deliveries := make([]Delivery, len(to))
+	var all sync.WaitGroup
+	for at, destination := range to {
+		all.Go(func() { deliveries[at] = refresh(ctx, destination, ongoing) })
+	}
+	all.Wait()
+	return deliveries
+}
+
+func refresh(ctx context.Context, to Destination, ongoing []Notice) Delivery {
+	d := Delivery{Destination: to.Name}
+	for at, n := range ongoing {
+		_, err := to.Sender.Send(ctx, n, Receipt{})
+		if err == nil {
+			d.Told++
 			continue
 		}
-		d := Delivery{Destination: destination.Name}
-		for at, n := range ongoing {
-			if _, err := destination.Sender.Send(ctx, n, Receipt{}); err != nil {
-				d.Errors = append(d.Errors, fmt.Errorf("telling %q: %w", n.ID, err))
-				if !judged(err).Content {
-					d.Untold += len(ongoing) - at
-					break
-				}
-				d.Untold++
-				continue
-			}
-			d.Told++
+		d.Errors = append(d.Errors, fmt.Errorf("telling %q: %w", n.ID, err))
+		if !judged(err).Content {
+			d.Untold += len(ongoing) - at
+			break
 		}
-		all = append(all, d)
+		d.Untold++
 	}
-	return all
+	return d
 }
 
 // way returns a notice's way to a destination, if it still has one.
@@ -234,23 +226,4 @@ func (n Notice) way(destination string) (Way, bool) {
 		return Way{}, false
 	}
 	return n.Ways[at], true
-}
-
-// receipt is how far a notice has come on its way.
-func (m Memory) receipt(n Notice, way Way) Receipt {
-	so := Receipt{Done: way.Done}
-	if n.Thread == "" {
-		return so
-	}
-	so.Thread = m.Threads[threadKey(way.Destination, n.Thread)]
-	for _, i := range m.Incidents {
-		switch {
-		case i.thread() != n.Thread:
-		case i.State == StateFiring:
-			so.Open = append(so.Open, i.Target)
-		case i.State == StateResolved:
-			so.Over = append(so.Over, i.Target)
-		}
-	}
-	return so
 }

@@ -117,8 +117,8 @@ type lived struct {
 
 func newLived(seed uint64) *lived {
 	random := rand.New(rand.NewPCG(seed, 3))
-	reader := func() *people {
-		return &people{random: random, opened: map[string]int{}, ended: map[string]int{}, kinds: map[Kind]int{}}
+	reader := func() *people { // they are told at the same time
+		return &people{random: rand.New(rand.NewPCG(random.Uint64(), 3)), opened: map[string]int{}, ended: map[string]int{}, kinds: map[Kind]int{}}
 	}
 	return &lived{random: random, now: noon(), slack: reader(), hook: reader(), ever: map[string]Incident{}}
 }

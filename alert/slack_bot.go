@@ -52,14 +52,14 @@ func (s *SlackBot) Wants(k Kind) bool { return k != KindOngoing }
 //
 // An incident's first notice becomes the thread's root, whole: it must be
 // understood from that message alone. A later notice is a reply, and then the
-// root says what holds now, above the evidence. Pictures come last, and are best
-// effort: one that fails is said in the receipt and not tried again.
+// root says what holds now, above the evidence. A backlog has no thread, and
+// brings those up to date whose incidents it ends. Pictures are Illustrate's.
 //
 // When Slack says that it is sent too much, Send waits as told, within ctx's
 // deadline. Other failures are *SendError at once; the receipt says what was
 // delivered before.
 func (s *SlackBot) Send(ctx context.Context, n Notice, so Receipt) (Receipt, error) {
-	so.Done, so.Problems = slices.Clone(so.Done), nil
+	so.Done, so.Ends, so.Problems = slices.Clone(so.Done), slices.Clone(so.Ends), nil
 	if !so.did(PartMessage) {
 		if failure := s.message(ctx, n, &so); failure != nil {
 			return so, failure
@@ -70,7 +70,9 @@ func (s *SlackBot) Send(ctx context.Context, n Notice, so Receipt) (Receipt, err
 			return so, failure
 		}
 	}
-	s.pictures(ctx, n, &so)
+	if failure := s.ends(ctx, n, &so); failure != nil {
+		return so, failure
+	}
 	return so, nil
 }
 
@@ -91,7 +93,7 @@ func (s *SlackBot) message(ctx context.Context, n Notice, so *Receipt) *SendErro
 		}
 	}
 	for _, channel := range s.places(n, so.Thread, refused != nil) {
-		at := Thread{Channel: channel, Why: misplaced(n, channel, so.Thread.Why, refused), Shown: shownAfter(n, *so)}
+		at := Thread{Channel: channel, Why: misplaced(n, channel, so.Thread.Why, refused), Size: sizeAfter(n, *so), Shown: shownAfter(n, *so)}
 		failure := s.root(ctx, asRoot(n, at.Why, *so), at, so)
 		if failure == nil {
 			if refused != nil {
@@ -138,7 +140,7 @@ func (s *SlackBot) reply(ctx context.Context, n Notice, so *Receipt) *SendError 
 	so.done(PartMessage)
 	if said.Message.Thread != so.Thread.Root {
 		// Slack posts a reply to what was deleted as a message of its own.
-		so.Thread = Thread{Channel: said.Channel, Root: said.TS, Why: so.Thread.Why, Shown: shownAfter(n, *so)}
+		so.Thread = Thread{Channel: said.Channel, Root: said.TS, Why: so.Thread.Why, Size: so.Thread.Size, Shown: shownAfter(n, *so)}
 		so.done(PartRoot)
 	}
 	return nil
@@ -182,7 +184,7 @@ func (s *SlackBot) update(ctx context.Context, n Notice, so *Receipt) *SendError
 	failure := s.edit(ctx, so.Thread, edited)
 	switch {
 	case failure == nil:
-	case failure.RetryAfter > 0 || failure.Ambiguous || failure.Code == "":
+	case failure.passes():
 		failure.Ambiguous = false // an edit that is made twice is seen once
 		return failure
 	case failure.gone && (n.Kind != KindResolved || len(so.Open) > 0):

@@ -32,13 +32,14 @@ const notSlack = "something that is not Slack answered: a proxy?"
 type call struct {
 	name    string // "chat.postMessage"
 	channel string // where it was to go, for the advice
+	once    bool   // without patience
 	do      func(context.Context, *slack.Client) error
 }
 
 // call does it, several times while Slack asks for patience.
 func (s *SlackBot) call(ctx context.Context, c call) (said, *SendError) {
 	var answer said
-	failure := patiently(ctx, func(ctx context.Context) *SendError {
+	try := func(ctx context.Context) *SendError {
 		ctx, cancel := context.WithTimeout(ctx, postTimeout)
 		defer cancel()
 		client, watch := watched(s.client())
@@ -50,7 +51,12 @@ func (s *SlackBot) call(ctx context.Context, c call) (said, *SendError) {
 			failure.advise(c.channel, answer)
 		}
 		return failure
-	})
+	}
+	if c.once {
+		failure := try(ctx)
+		return answer, failure
+	}
+	failure := patiently(ctx, try)
 	return answer, failure
 }
 

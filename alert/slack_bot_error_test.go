@@ -262,12 +262,11 @@ func TestUploadAddressIsSecret(t *testing.T) {
 		return leaky(true)(r)
 	})}
 	n := charted(tale("stock-api", KindFiring, "FIRING"))
-	n.Thread = ""
-	so, err := NewSlackBot(probes.NewSecret(botToken), "#alerts", client).Send(t.Context(), n, Receipt{})
-	if err != nil || len(so.Problems) != 1 {
-		t.Fatalf("sent: %v, problems %v, want the upload's", err, so.Problems)
+	err := NewSlackBot(probes.NewSecret(botToken), "#alerts", client).Illustrate(t.Context(), n, Thread{Channel: "C1", Root: "1.2"})
+	if err == nil {
+		t.Fatal("it was uploaded")
 	}
-	if text := shown(t, so, so.Problems[0]); strings.Contains(text, "xSecretTokenX") || strings.Contains(text, "hunter2hunter2") {
+	if text := shown(t, err); strings.Contains(text, "xSecretTokenX") || strings.Contains(text, "hunter2hunter2") {
 		t.Errorf("it is shown in %s", text)
 	}
 }

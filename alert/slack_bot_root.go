@@ -47,10 +47,17 @@ func rootTitle(n Notice, so Receipt) string {
 		return "FIRING " + strings.TrimPrefix(n.Title, "CHANGED ")
 	case all <= len(n.About):
 		return n.Title
-	case len(so.Open) == 0:
-		return shorten(fmt.Sprintf("RESOLVED all %d: %s", all, strings.Join(so.Over, ", ")), maxTitle, "…")
 	}
-	return shorten(fmt.Sprintf("FIRING %d of %d: %s", len(so.Open), all, strings.Join(so.Open, ", ")), maxTitle, "…")
+	return so.title()
+}
+
+// title says how many of several incidents are open.
+func (c *Conversation) title() string {
+	text := fmt.Sprintf("RESOLVED all %d: %s", c.incidents(), strings.Join(c.Over, ", "))
+	if len(c.Open) > 0 {
+		text = fmt.Sprintf("FIRING %d of %d: %s", len(c.Open), c.incidents(), strings.Join(c.Open, ", "))
+	}
+	return shorten(text, maxTitle, "…")
 }
 
 // standing says where the thread's incidents stand, and of an end why.
@@ -72,7 +79,7 @@ func standing(n Notice, so Receipt) []string {
 	}
 	state, end := "Over since "+clock(ended)+".", n.Summary
 	if len(so.Open) > 0 {
-		state = fmt.Sprintf("%d over, the last since %s; %d still open.", len(so.Over), clock(ended), len(so.Open))
+		state = fmt.Sprintf("%d over, the last since %s; %d still open.", so.incidents()-len(so.Open), clock(ended), len(so.Open))
 	}
 	if so.incidents() > 1 && n.Target != "" {
 		end = n.Target + ": " + end

@@ -11,7 +11,6 @@ import (
 
 // picture is one that a notice can have.
 type picture struct {
-	part  Part
 	file  string
 	title string
 	draw  func(Charts) ([]byte, error)
@@ -22,36 +21,35 @@ func picturesOf(k Kind) []picture {
 	switch k {
 	case KindFiring, KindFlapping, KindSharper:
 		return []picture{
-			{PartLadder, "ladder.png", "Held idle, then used again", drawLadder, altLadder},
-			{PartLatency, "latency.png", "How long attempts took", drawLatency, altLatency},
+			{"ladder.png", "Held idle, then used again", drawLadder, altLadder},
+			{"latency.png", "How long attempts took", drawLatency, altLatency},
 		}
 	default:
 		return nil
 	}
 }
 
-// pictures uploads a notice's pictures into its thread. They are best effort:
-// after the first that fails, the receipt says so, and that is all.
-func (s *SlackBot) pictures(ctx context.Context, n Notice, so *Receipt) {
+// hasPictures reports whether there is something to draw.
+func (n Notice) hasPictures() bool {
+	return len(picturesOf(n.Kind)) > 0 && len(n.Charts.Ladder)+len(n.Charts.Latency) > 0
+}
+
+// Illustrate uploads a notice's pictures into its thread, up to the first that
+// fails. It has no patience: where Slack asks for it, there are none.
+func (s *SlackBot) Illustrate(ctx context.Context, n Notice, at Thread) error {
 	for _, p := range picturesOf(n.Kind) {
-		if so.did(p.part) {
-			continue
-		}
 		content, err := p.draw(n.Charts)
 		if err != nil {
-			failure := &SendError{To: "Slack", Call: p.file, cause: err}
-			so.Problems = append(so.Problems, failure.beside())
-			continue
+			return (&SendError{To: "Slack", Call: p.file, cause: err}).beside()
 		}
 		if len(content) == 0 {
 			continue
 		}
-		if failure := s.upload(ctx, so.Thread, p, upload{content: content, alt: p.alt(n.Charts)}); failure != nil {
-			so.Problems = append(so.Problems, failure.beside())
-			return
+		if failure := s.upload(ctx, at, p, upload{content: content, alt: p.alt(n.Charts)}); failure != nil {
+			return failure.beside()
 		}
-		so.done(p.part)
 	}
+	return nil
 }
 
 // upload is what goes up.
@@ -63,7 +61,7 @@ type upload struct {
 // upload puts one picture into a thread, in the three steps that Slack has.
 func (s *SlackBot) upload(ctx context.Context, at Thread, p picture, u upload) *SendError {
 	var place *slack.GetUploadURLExternalResponse
-	_, failure := s.call(ctx, call{name: "files.getUploadURLExternal", do: func(ctx context.Context, api *slack.Client) (err error) {
+	_, failure := s.call(ctx, call{name: "files.getUploadURLExternal", once: true, do: func(ctx context.Context, api *slack.Client) (err error) {
 		place, err = api.GetUploadURLExternalContext(ctx, slack.GetUploadURLExternalParameters{
 			FileName: p.file, FileSize: len(u.content), AltTxt: u.alt,
 		})
@@ -78,7 +76,7 @@ func (s *SlackBot) upload(ctx context.Context, at Thread, p picture, u upload) *
 	if failure := s.bytes(ctx, place.UploadURL, p.file, u.content); failure != nil {
 		return failure
 	}
-	_, failure = s.call(ctx, call{name: "files.completeUploadExternal", channel: at.Channel, do: func(ctx context.Context, api *slack.Client) error {
+	_, failure = s.call(ctx, call{name: "files.completeUploadExternal", once: true, channel: at.Channel, do: func(ctx context.Context, api *slack.Client) error {
 		_, err := api.CompleteUploadExternalContext(ctx, slack.CompleteUploadExternalParameters{
 			Files: []slack.FileSummary{{ID: place.FileID, Title: p.title}}, Channel: at.Channel, ThreadTimestamp: at.Root,
 		})
@@ -95,21 +93,17 @@ func (s *SlackBot) bytes(ctx context.Context, address, file string, content []by
 	if parsed, err := url.Parse(address); err == nil {
 		scrub = newScrubber(parsed, address).and(s.token())
 	}
-	failure := patiently(ctx, func(ctx context.Context) *SendError {
-		ctx, cancel := context.WithTimeout(ctx, postTimeout)
-		defer cancel()
-		client, watch := watched(s.client())
-		err := slack.New(s.token(), slack.OptionHTTPClient(client)).UploadToURL(ctx, slack.UploadToURLParameters{
-			UploadURL: address, Reader: bytes.NewReader(content), Filename: file,
-		})
-		if failure := watch.noAnswer(err, scrub); failure != nil {
-			return failure
-		}
-		if failure := watch.limited(scrub); failure != nil {
-			return failure
-		}
-		return watch.plainStatus(scrub)
+	client, watch := watched(s.client())
+	err := slack.New(s.token(), slack.OptionHTTPClient(client)).UploadToURL(ctx, slack.UploadToURLParameters{
+		UploadURL: address, Reader: bytes.NewReader(content), Filename: file,
 	})
+	failure := watch.noAnswer(err, scrub)
+	if failure == nil {
+		failure = watch.limited(scrub)
+	}
+	if failure == nil {
+		failure = watch.plainStatus(scrub)
+	}
 	if failure != nil {
 		failure.To, failure.Call = "Slack", "uploading "+file
 	}

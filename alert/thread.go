@@ -17,6 +17,9 @@ type Thread struct {
 	Fixed bool `json:"fixed,omitempty"`
 	// Why says why the thread is not in the channel where it should be; empty: it is.
 	Why string `json:"why,omitempty"`
+	// Size is how many incidents the thread was opened with: the memory forgets
+	// some. 0: one, or not known.
+	Size int `json:"size,omitempty"`
 	// Shown is the evidence in the root; nil: not known, or needed no more. It is
 	// replaced, never changed.
 	Shown *Shown `json:"shown,omitempty"`
@@ -58,27 +61,34 @@ func shownAfter(n Notice, so Receipt) *Shown {
 	return have
 }
 
-// keepThread remembers where an incident's messages stand.
-func (m Memory) keepThread(key string, at Thread) Memory {
-	if at == (Thread{}) || m.Threads[key] == at {
-		return m
+// sizeAfter is how many incidents a thread tells once a notice is its root.
+func sizeAfter(n Notice, so Receipt) int {
+	if size := max(so.incidents(), len(n.About)); size > 1 {
+		return size
 	}
-	threads := maps.Clone(m.Threads)
-	if threads == nil {
-		threads = map[string]Thread{}
+	return 0
+}
+
+// keepThreads remembers where conversations stand.
+func (m *Memory) keepThreads(threads map[string]Thread) {
+	if m.Threads == nil && len(threads) > 0 {
+		m.Threads = map[string]Thread{}
 	}
-	threads[key] = at
-	m.Threads = threads
-	return m
+	maps.Copy(m.Threads, threads)
 }
 
 // forgetThreads drops the places of conversations that are never taken up
 // again: no incident and no waiting notice belongs to them.
 func (m *Memory) forgetThreads() {
-	known, goesOn := map[string]bool{}, map[string]bool{}
+	known, goesOn, summed := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, n := range m.Outbox {
+		for _, e := range n.Backlog.Entries {
+			summed[e.Name] = true
+		}
+	}
 	for _, i := range m.Incidents {
 		known[i.thread()] = true
-		goesOn[i.thread()] = goesOn[i.thread()] || i.State == StateFiring
+		goesOn[i.thread()] = goesOn[i.thread()] || i.State == StateFiring || summed[i.name()]
 	}
 	for _, n := range slices.Concat(m.Outbox, m.Muted) {
 		known[n.Thread], goesOn[n.Thread] = true, true

@@ -21,8 +21,6 @@ type Part string
 const (
 	PartMessage Part = "message" // the incident's first message, or a reply in its thread
 	PartRoot    Part = "root"    // the first message, brought up to date
-	PartLadder  Part = "ladder"  // the picture of the ladder
-	PartLatency Part = "latency" // the picture of latency
 )
 
 // MarkSending says that all that waits is about to be sent. Save the memory
@@ -38,34 +36,26 @@ func MarkSending(m Memory) Memory {
 	return m
 }
 
-// told takes away a notice's way to a destination, and the notice with its
-// last one.
-func (m Memory) told(id, destination string) Memory {
-	m = m.clone()
-	for i := range m.Outbox {
-		if m.Outbox[i].ID == id {
-			m.Outbox[i].Told = true
-			m.Outbox[i].Ways = slices.DeleteFunc(m.Outbox[i].Ways, func(w Way) bool { return w.Destination == destination })
+// mark takes a destination's way from what was told there, and keeps that of
+// what was not for the next run. A notice without a way is told.
+func (m *Memory) mark(destination string, marks []mark) {
+	for at, is := range marks {
+		if !is.due {
+			continue
 		}
-	}
-	m.Outbox = slices.DeleteFunc(m.Outbox, func(n Notice) bool { return n.ID == id && len(n.Ways) == 0 })
-	return m
-}
-
-// untold keeps a notice's way to a destination for the next run. ambiguous
-// says that it may have been delivered all the same: its repeat then says so.
-func (m Memory) untold(id, destination string, done []Part, ambiguous bool) Memory {
-	m = m.clone()
-	for i := range m.Outbox {
-		for w := range m.Outbox[i].Ways {
-			way := &m.Outbox[i].Ways[w]
-			if m.Outbox[i].ID == id && way.Destination == destination {
-				way.Sending, way.Done = false, done
-				way.PossibleRepeat = way.PossibleRepeat || ambiguous
+		n := &m.Outbox[at]
+		if is.told {
+			n.Told = true
+			n.Ways = slices.DeleteFunc(n.Ways, func(w Way) bool { return w.Destination == destination })
+			continue
+		}
+		for w := range n.Ways {
+			if way := &n.Ways[w]; way.Destination == destination {
+				way.Sending, way.Done = false, is.done
+				way.PossibleRepeat = way.PossibleRepeat || is.ambiguous
 			}
 		}
 	}
-	return m
 }
 
 // interrupted turns what an earlier run was sending when it ended without an
