@@ -121,7 +121,8 @@ func (m *ConfigMap) Save(ctx context.Context, d Document) error {
 // empty: nothing.
 func (m *ConfigMap) Warning() string { return m.warning }
 
-// Close lets the Lease go. The document stays.
+// Close lets the Lease go. The document stays. A *LostError says that another
+// perch had taken it since the last Save.
 func (m *ConfigMap) Close(ctx context.Context) error {
 	if m.lease == nil {
 		return nil
