@@ -115,6 +115,23 @@ func lifetime(every time.Duration) time.Duration {
 	return max(lives*every, livesAtLeast)
 }
 
+// dropOutlived takes away the way to a destination that forgets by itself, from
+// what waited for a day and longer than anything of it lives there: nothing is
+// left to end, and the outbox must not grow without bound.
+func (m *Memory) dropOutlived(destination string, now time.Time) {
+	for at := range m.Outbox {
+		n := &m.Outbox[at]
+		lives := waitsAtMost
+		for _, a := range n.About {
+			lives = max(lives, lifetime(a.Every))
+		}
+		if now.Sub(n.Decided) > lives {
+			n.Ways = slices.DeleteFunc(n.Ways, func(w Way) bool { return w.Destination == destination })
+		}
+	}
+	m.Outbox = slices.DeleteFunc(m.Outbox, func(n Notice) bool { return len(n.Ways) == 0 })
+}
+
 // labels keeps what has a value, clean and bounded.
 func labels(all ...Fact) map[string]string {
 	kept := map[string]string{}

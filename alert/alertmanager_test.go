@@ -140,3 +140,44 @@ func TestAlertmanagerWants(t *testing.T) {
 		t.Errorf("a notice about nothing tells %+v", got)
 	}
 }
+
+// TestEndsForAlertmanagerAreNotSummedUp: it takes no sum, and would keep what is
+// over as open for as long as that lives there. What it forgot is dropped.
+func TestEndsForAlertmanagerAreNotSummedUp(t *testing.T) {
+	o := Options{FireAfter: 1, ResolveAfter: 1, Mode: ModeNotify, Destinations: []string{"slack", "alertmanager"}, NoBacklog: []string{"alertmanager"}}
+	daily := func(all ...probes.Outcome) probes.Run {
+		for n := range all {
+			all[n].Every = map[string]time.Duration{"a": 24 * time.Hour, "b": time.Hour}[all[n].Target]
+		}
+		return runOf(all...)
+	}
+	m, _ := Decide(Memory{}, daily(failing("a"), failing("b")), after(o, 0))
+	for _, n := range m.Outbox {
+		m = m.told(n.ID, "slack").told(n.ID, "alertmanager")
+	}
+	m, _ = Decide(m, daily(working("a"), working("b")), after(o, time.Hour))
+	waits := func(hours int, want ...string) {
+		t.Helper()
+		var got []string
+		m, _ = Decide(m, daily(), after(o, time.Duration(hours)*time.Hour))
+		for _, n := range m.Outbox {
+			for _, w := range n.Ways {
+				got = append(got, w.Destination+" "+string(n.Kind)+" "+strings.Join(n.names(), " "))
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("after %d h wait\n%s\nwant\n%s", hours, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	a, b := "a/reachability#1", "b/reachability#2"
+	waits(24, "alertmanager resolved "+a, "alertmanager resolved "+b, "slack resolved "+a, "slack resolved "+b)
+	waits(26, "alertmanager resolved "+a, "slack backlog "+a+" "+b)
+	waits(72, "alertmanager resolved "+a, "slack backlog "+a+" "+b)
+	waits(74, "slack backlog "+a+" "+b)
+}
+
+func after(o Options, d time.Duration) Options {
+	o.Now = noon().Add(d)
+	return o
+}

@@ -34,9 +34,14 @@ const (
 )
 
 // sumUpBacklog puts the notices that waited for too long into one, for each
-// destination and each of its channels: after an outage nobody is flooded.
+// destination and each of its channels: after an outage nobody is flooded. A
+// destination that takes no sums is told each end by itself.
 func (m *Memory) sumUpBacklog(run probes.Run, o Options) {
 	for _, destination := range o.Destinations {
+		if slices.Contains(o.NoBacklog, destination) {
+			m.dropOutlived(destination, o.Now)
+			continue
+		}
 		var channels []string
 		for _, n := range m.Outbox {
 			if !slices.Contains(channels, n.Channel) {
@@ -65,7 +70,9 @@ func (n Notice) sumsUpAlone() bool {
 func (m *Memory) late(destination, channel string, now time.Time) []int {
 	var waiting, places []int
 	for i, n := range m.Outbox {
-		if _, waits := n.way(destination); waits && n.Channel == channel {
+		way, waits := n.way(destination)
+		told := n.Kind == KindBacklog && slices.Contains(way.Done, PartMessage) // but for the roots that it ends
+		if waits && n.Channel == channel && !told {
 			waiting = append(waiting, i)
 		}
 	}

@@ -14,6 +14,7 @@ type Options struct {
 	Mode         Mode
 	Now          time.Time
 	Destinations []string      // names, to each of which every notice goes; with none, nothing is kept for sending
+	NoBacklog    []string      // those of the destinations that forget by themselves: what waits for them is not summed up
 	RemindEvery  time.Duration // of an open incident, 4 h at most while its target is unreachable; 0: never
 	Silences     []Silence
 	Known        []string // every "target/probe" of the whole config; nil: not known

@@ -6,14 +6,15 @@ import (
 	"perch.example/probes"
 )
 
-// Ongoing returns a notice of each open incident that people were told of and
-// that is not silenced: for a destination that forgets what it does not hear in
-// each run. They are never kept.
+// Ongoing returns a notice of each open incident that people were told of: for
+// a destination that forgets what it does not hear in each run. A silence does
+// not stop it: what was told before would be forgotten, and told there as over
+// while it fails. They are never kept.
 func Ongoing(m Memory, run probes.Run, o Options) []Notice {
 	o = o.withDefaults()
 	var out []Notice
 	for _, i := range m.Incidents {
-		if i.State != StateFiring || !i.Announced || o.muted(i.Probes) != nil {
+		if i.State != StateFiring || !i.Announced {
 			continue
 		}
 		outcomes := contributed(i.Probes, run)

@@ -27,14 +27,22 @@ func TestOngoing(t *testing.T) {
 	o := options(2)
 	o.Silences = []Silence{{Match: "b", Until: o.Now.Add(time.Hour)}}
 	got := Ongoing(m, runOf(), o)
-	if len(got) != 2 || got[0].About[0].Every != 5*time.Minute || got[1].About[0].Every != time.Hour {
-		t.Fatalf("ongoing are %+v, want a's and c's, each with its interval", got)
+	if len(got) != 3 || got[0].About[0].Every != 5*time.Minute || got[1].Target != "b" || got[2].About[0].Every != time.Hour {
+		t.Fatalf("ongoing are %+v, want all three, b's in spite of its silence, each with its interval", got)
 	}
 	text := strings.Join(strings.Fields(Text(got[0])), " ")
 	for _, want := range []string{"STILL FIRING a: idle connections are closed too early", "Open for 10 min", "At the opening: the connection was closed"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
+	}
+	hushed, _ := decideAll(func(n int) Options {
+		o := options(n)
+		o.Silences = []Silence{{Match: "b", Until: o.Now.Add(time.Hour)}}
+		return o
+	}, bad, bad)
+	if got := Ongoing(hushed, bad, o); len(got) != 2 || got[0].Target != "a" || got[1].Target != "c" {
+		t.Errorf("ongoing are %+v, want nothing of b, which was silenced before it was told", got)
 	}
 	o.Mode = ModeReport
 	unheard, _ := decideAll(func(n int) Options {

@@ -104,10 +104,7 @@ func webhookAdvice(status int, body string) string {
 	return ""
 }
 
-// scrubber takes secrets out of texts.
-type scrubber struct{ secrets []string }
-
-// newScrubber knows the whole address, its parts, and how they may be encoded.
+// newScrubber knows the whole address and its parts.
 func newScrubber(address *url.URL, raw string) scrubber {
 	parts := []string{raw, address.String(), address.RequestURI(), address.EscapedPath(), address.Path}
 	parts = append(parts, strings.Split(address.Path, "/")...)
@@ -122,34 +119,16 @@ func newScrubber(address *url.URL, raw string) scrubber {
 	return scrubber{}.and(parts...)
 }
 
-// and knows further secrets.
-func (s scrubber) and(parts ...string) scrubber {
-	all := append([]string(nil), s.secrets...)
-	for _, part := range parts {
-		// What is short is no secret, and would blot out ordinary words.
-		if len(part) >= 8 && part != "services" && part != "workflows" {
-			all = append(all, part, url.QueryEscape(part), url.PathEscape(part))
-		}
-	}
-	return scrubber{secrets: all}
-}
-
-// andHeader knows the values of a header: whole, and each word by itself,
-// since a scheme such as "Bearer" stands before the secret.
+// andHeader knows the values of a header: whole, each word by itself, and what
+// stands behind the first, since that may be a scheme such as "Bearer".
 func (s scrubber) andHeader(header http.Header) scrubber {
 	for _, values := range header {
 		for _, value := range values {
-			s = s.and(append(strings.Fields(value), value)...)
+			_, behind, _ := strings.Cut(value, " ")
+			s = s.and(append(strings.Fields(value), value, behind)...)
 		}
 	}
 	return s
-}
-
-func (s scrubber) text(text string) string {
-	for _, secret := range s.secrets {
-		text = strings.ReplaceAll(text, secret, "[secret]")
-	}
-	return text
 }
 
 // cause keeps what can be asked of an error, and scrubs what it says. The
