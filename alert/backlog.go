@@ -133,6 +133,7 @@ func (m *Memory) replace(destination string, places []int, run probes.Run, o Opt
 		if n.Decided.Before(decided) {
 			decided = n.Decided
 		}
+		n.Told = true // the sum answers for it: should the others leave, it is not told beside that
 		n.Ways = slices.DeleteFunc(n.Ways, func(w Way) bool { return w.Destination == destination })
 	}
 	sum.bound()

@@ -13,7 +13,9 @@ import (
 func (m Memory) aboutAll(b Backlog, about []About) []About {
 	last := map[string]About{}
 	for _, a := range about {
-		last[a.Name] = a
+		if last[a.Name].State != StateResolved { // what tells that it began may stand behind what tells its end
+			last[a.Name] = a
+		}
 	}
 	for _, i := range m.Incidents {
 		if a, named := last[i.name()]; named && i.State == StateFiring && a.State != StateResolved {

@@ -35,7 +35,7 @@ type Notice struct {
 	Whole  bool   `json:"whole,omitempty"`
 	Charts Charts `json:"charts,omitzero"` // what is drawn, where a destination shows pictures
 	Ways   []Way  `json:"ways,omitempty"`  // the destinations that were not told yet
-	Told   bool   `json:"told,omitempty"`  // a destination was told; of a backlog: of all that it sums up
+	Told   bool   `json:"told,omitempty"`  // a destination was told, or will be by a backlog; of a backlog: of all that it sums up
 
 	// What follows is said for one destination, when the notice is sent there.
 

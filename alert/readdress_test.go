@@ -151,3 +151,58 @@ func TestRemindersPastABrokenDestination(t *testing.T) {
 		t.Errorf("last heard at %s, want now: that it is open goes without saying", at)
 	}
 }
+
+// TestASumAnswersForWhatItSumsUp: where it told the end, the end that waits for
+// another destination is not told there a second time when that one leaves.
+func TestASumAnswersForWhatItSumsUp(t *testing.T) {
+	a := newTelling("slack", "hook")
+	a.to["slack"].err = &SendError{Status: 503}
+	a.run(t, 0, incident(), "slack", "hook")
+	a.to["hook"].err = &SendError{Status: 503}
+	a.run(t, 25*time.Hour, mended(), "slack", "hook")
+	a.to["slack"].err = nil
+	a.run(t, time.Minute, mended(), "slack", "hook")
+	if got := a.to["slack"].kinds(); got != "backlog" || len(a.m.Outbox) != 1 {
+		t.Fatalf("slack was told %q, and %d wait; want a backlog, and the end for the hook", got, len(a.m.Outbox))
+	}
+	a.run(t, time.Minute, mended(), "slack")
+	if got := a.to["slack"].kinds(); got != "backlog" || len(a.m.Outbox) > 0 {
+		t.Errorf("slack was told %q", got)
+	}
+}
+
+// TestASumOfAGoneDestinationBesideWhatWaits: whoever gets both is told that it
+// may be a repeat, and what is over is not said to be open.
+func TestASumOfAGoneDestinationBesideWhatWaits(t *testing.T) {
+	for _, elsewhere := range []bool{false, true} {
+		a := newTelling("hook", "pager")
+		a.to["hook"].err = &SendError{Status: 503}
+		a.run(t, 0, several(1, probes.VerdictFail, nil), "hook", "pager")
+		a.run(t, time.Minute, several(2, probes.VerdictFail, nil), "hook")
+		a.run(t, 25*time.Hour, several(2, probes.VerdictFail, nil), "hook")
+		a.to["pager"].err = &SendError{Status: 503}
+		a.run(t, time.Minute, several(2, probes.VerdictPass, nil), "hook", "pager")
+		for n := range a.m.Outbox {
+			if elsewhere && a.m.Outbox[n].Kind == KindBacklog {
+				a.m.Outbox[n].Channel = "#elsewhere"
+			}
+		}
+		a.to["pager"].err, a.to["pager"].got = nil, nil
+		a.run(t, time.Minute, runOf(), "pager")
+		for _, n := range a.to["pager"].got {
+			marked := n.PossibleRepeat
+			for at, e := range n.Backlog.Entries {
+				marked = marked || e.PossibleRepeat
+				if (n.About[at].State == StateResolved) != !e.Ended.IsZero() {
+					t.Errorf("%s says %s of %+v", n.ID, n.About[at].State, e)
+				}
+			}
+			if !marked {
+				t.Errorf("%s does not say that it may be a repeat", n.ID)
+			}
+		}
+		if want := map[bool]int{false: 1, true: 3}[elsewhere]; len(a.to["pager"].got) != want || len(a.m.Outbox) > 0 {
+			t.Errorf("told %q, want %d; %d wait", a.to["pager"].kinds(), want, len(a.m.Outbox))
+		}
+	}
+}

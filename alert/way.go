@@ -99,6 +99,7 @@ func (m *Memory) readdress(destinations []string) {
 	m.Outbox = slices.DeleteFunc(m.Outbox, func(n Notice) bool {
 		return n.told() && !slices.ContainsFunc(n.Ways, func(w Way) bool { return slices.Contains(destinations, w.Destination) })
 	})
+	summed := map[string]bool{} // by sums that go elsewhere now
 	for i := range m.Outbox {
 		n := &m.Outbox[i]
 		n.Told = n.told()
@@ -112,6 +113,16 @@ func (m *Memory) readdress(destinations []string) {
 		n.Ways = ways(destinations)
 		for w := range n.Ways {
 			n.Ways[w].PossibleRepeat = doubted
+		}
+		for _, e := range n.Backlog.Entries {
+			summed[e.Name] = true
+		}
+	}
+	for _, n := range m.Outbox {
+		if slices.ContainsFunc(n.names(), func(name string) bool { return summed[name] }) {
+			for w := range n.Ways {
+				n.Ways[w].PossibleRepeat = true
+			}
 		}
 	}
 }
