@@ -97,6 +97,12 @@ func (m *Memory) late(destination, channel string, now time.Time) []int {
 	return places
 }
 
+// tells reports whether a notice tells an incident.
+func (n Notice) tells(incident string) bool {
+	return slices.ContainsFunc(n.Backlog.Entries, func(e Entry) bool { return e.Name == incident }) ||
+		slices.ContainsFunc(n.About, func(a About) bool { return a.Name == incident })
+}
+
 // names are those of the incidents that a notice tells, each once.
 func (n Notice) names() []string {
 	var names []string
@@ -118,7 +124,7 @@ func (n Notice) names() []string {
 func (m *Memory) replace(destination string, places []int, run probes.Run, o Options) {
 	var sum Backlog
 	var about []About
-	told := true
+	told, owed := true, map[string]Way{}
 	first := places[0]
 	decided, channel := m.Outbox[first].Decided, m.Outbox[first].Channel
 	for _, i := range places {
@@ -128,7 +134,7 @@ func (m *Memory) replace(destination string, places []int, run probes.Run, o Opt
 			told = told && n.Told
 			sum.add(*n, way.PossibleRepeat)
 			about = append(about, n.About...)
-			m.owe(*n, Way{Destination: destination, PossibleRepeat: n.Whole && way.PossibleRepeat})
+			n.owed(Way{Destination: destination, PossibleRepeat: n.Whole && way.PossibleRepeat}, owed)
 		}
 		if n.Decided.Before(decided) {
 			decided = n.Decided
@@ -136,6 +142,7 @@ func (m *Memory) replace(destination string, places []int, run probes.Run, o Opt
 		n.Told = true // the sum answers for it: should the others leave, it is not told beside that
 		n.Ways = slices.DeleteFunc(n.Ways, func(w Way) bool { return w.Destination == destination })
 	}
+	m.owe(owed)
 	sum.bound()
 	if len(sum.Entries) > 0 || sum.Others > 0 {
 		n := backlogNotice(sum, run, o)

@@ -41,15 +41,30 @@ func highest(about []About) string {
 	return all[most]
 }
 
-// owe notes that a destination knows an opening by a backlog alone.
-func (m *Memory) owe(n Notice, to Way) {
+// owed notes what a notice's way to a destination must yet tell in full, since
+// a backlog takes its place.
+func (n Notice) owed(to Way, owed map[string]Way) {
 	if n.Kind != KindFiring && n.Kind != KindFlapping && !n.Whole {
 		return
 	}
-	names := n.names()
+	for _, name := range n.names() {
+		if _, has := owed[name]; !has {
+			owed[name] = to
+		}
+	}
+}
+
+// owe notes which openings a destination knows by a backlog alone.
+func (m *Memory) owe(owed map[string]Way) {
+	if len(owed) == 0 {
+		return
+	}
 	for i := range m.Incidents {
 		at := &m.Incidents[i]
-		if at.State == StateFiring && slices.Contains(names, at.name()) && at.owes(to.Destination) == nil {
+		if at.State != StateFiring {
+			continue
+		}
+		if to, owes := owed[at.name()]; owes && at.owes(to.Destination) == nil {
 			at.Owed = append(at.Owed, to)
 		}
 	}
@@ -69,24 +84,24 @@ func (i *Incident) owes(destination string) *Way {
 // tellOwed tells in full, right behind the backlog that names them, what is
 // still firing: an incident failed in this run, and is not silenced. A sum alone
 // wakes nobody. What failed in no run since then is told as soon as it does.
-func (m *Memory) tellOwed(run probes.Run, o Options) {
+func (m *Memory) tellOwed(all sortedRun, o Options) {
 	for _, destination := range o.Destinations {
 		var turns []turn
 		doubted := map[string]bool{}
 		for n := range m.Incidents {
 			i := &m.Incidents[n]
 			way := i.owes(destination)
-			if way == nil || i.State != StateFiring || !i.failsIn(run, o) || o.muted(i.Probes) != nil {
+			if way == nil || i.State != StateFiring || !i.failsIn(all.of(i.Target), o) || o.muted(i.Probes) != nil {
 				continue
 			}
 			doubted[i.name()] = way.PossibleRepeat
 			i.Owed = slices.DeleteFunc(i.Owed, func(w Way) bool { return w.Destination == destination })
-			t := i.turnOf(KindReminder, run)
+			t := i.turnOf(KindReminder, all.of(i.Target))
 			t.whole = true
 			turns = append(turns, t)
 		}
 		for _, list := range slices.Backward(gather(turns)) { // each in front of those behind it
-			n := m.wholeNotice(list, destination, run, o)
+			n := m.wholeNotice(list, destination, all, o)
 			n.Ways[0].PossibleRepeat = slices.ContainsFunc(list, func(t turn) bool { return doubted[t.name()] })
 			m.Outbox = slices.Insert(m.Outbox, m.behindBacklog(destination, n.Channel), n)
 		}
@@ -98,10 +113,10 @@ func (i *Incident) failsIn(run probes.Run, o Options) bool {
 	return i.Good == 0 && i.Failing.Equal(started(run, o.Now)) && leading(contributed(i.Probes, run), i.Family) != nil
 }
 
-func (m *Memory) wholeNotice(list []turn, destination string, run probes.Run, o Options) Notice {
-	n := list[0].notice(run, o)
+func (m *Memory) wholeNotice(list []turn, destination string, all sortedRun, o Options) Notice {
+	n := list[0].notice(all.of(list[0].Target), o)
 	if len(list) > 1 {
-		n = m.groupNotice(list, run, o)
+		n = m.groupNotice(list, all, o)
 	}
 	n.ID = fmt.Sprintf("%s whole %s %s", n.ID, destination, o.Now.UTC().Format(time.RFC3339Nano))
 	n.Whole, n.Ways = true, ways([]string{destination})

@@ -41,7 +41,7 @@ const (
 // It is pure: neither m nor run is changed.
 func Decide(m Memory, run probes.Run, o Options) (Memory, []Notice) {
 	o = o.withDefaults()
-	next := m.clone()
+	next, all := m.clone(), sortRun(run)
 	next.notAhead(o.Now)
 	next.Incidents = slices.DeleteFunc(next.Incidents, func(i Incident) bool { return i.stale(o.Now) })
 	for i := range next.Outbox {
@@ -50,12 +50,12 @@ func Decide(m Memory, run probes.Run, o Options) (Memory, []Notice) {
 	decided := next.unmute(o)
 	turns := next.drop(o)
 	for _, about := range next.keys(run) {
-		turns = append(turns, next.step(about, run, o)...)
+		turns = append(turns, next.step(about, all.of(about.target), o)...)
 	}
-	decided = append(decided, next.notices(turns, run, o)...)
+	decided = append(decided, next.notices(turns, all, o)...)
 	decided = append(decided, next.sumUpDay(run, o)...)
 	if o.Mode == ModeNotify {
-		next.post(decided, run, o)
+		next.post(decided, all, o)
 	}
 	next.forget(o.Now)
 	if o.Mode == ModeNotify {
@@ -74,7 +74,7 @@ func (o Options) withDefaults() Options {
 
 // post puts what was decided into the outbox. A reminder takes the place of an
 // older one of the same incidents that still waits.
-func (m *Memory) post(decided []Notice, run probes.Run, o Options) {
+func (m *Memory) post(decided []Notice, all sortedRun, o Options) {
 	m.readdress(o.Destinations)
 	for _, n := range decided {
 		if n.Kind == KindReminder {
@@ -87,8 +87,8 @@ func (m *Memory) post(decided []Notice, run probes.Run, o Options) {
 		}
 		m.Outbox = append(m.Outbox, n)
 	}
-	m.sumUpBacklog(run, o)
-	m.tellOwed(run, o)
+	m.sumUpBacklog(all.Run, o)
+	m.tellOwed(all, o)
 }
 
 // sameAbout reports whether two notices tell the same incidents.
@@ -116,21 +116,24 @@ type key struct {
 // not over, then new failures, in the run's order.
 func (m Memory) keys(run probes.Run) []key {
 	var keys []key
+	has := map[key]bool{}
 	for _, i := range m.Incidents {
 		if i.State != StateResolved {
 			keys = append(keys, key{i.Target, i.Family})
+			has[key{i.Target, i.Family}] = true
 		}
 	}
 	for _, o := range run.Outcomes {
 		about := key{o.Target, o.Family}
-		if fails(o) && !slices.Contains(keys, about) {
+		if fails(o) && !has[about] {
 			keys = append(keys, about)
+			has[about] = true
 		}
 	}
 	return keys
 }
 
-// step folds the run into one incident and returns its turn, if it has one.
+// step folds the run, as far as it is of its target, into one incident and returns its turn, if it has one.
 func (m *Memory) step(about key, run probes.Run, o Options) []turn {
 	at := slices.IndexFunc(m.Incidents, func(i Incident) bool {
 		return i.State != StateResolved && i.Target == about.target && i.Family == about.family
@@ -172,7 +175,7 @@ func (m *Memory) step(about key, run probes.Run, o Options) []turn {
 		return nil
 	case stays:
 	}
-	return now.tell(run, o, m.upToDate(now.name(), o.Destinations))
+	return now.tell(run, o, func() []string { return m.upToDate(now.name(), o.Destinations) })
 }
 
 // upToDate returns those of the destinations for which nothing of the incident
@@ -180,7 +183,7 @@ func (m *Memory) step(about key, run probes.Run, o Options) []turn {
 func (m Memory) upToDate(incident string, destinations []string) []string {
 	waits := map[string]bool{}
 	for _, n := range m.Outbox {
-		if n.Kind == KindReminder && !n.Whole || !slices.Contains(n.names(), incident) {
+		if n.Kind == KindReminder && !n.Whole || !n.tells(incident) {
 			continue
 		}
 		for _, w := range n.Ways {

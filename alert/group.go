@@ -68,14 +68,14 @@ func gather(turns []turn) [][]turn {
 }
 
 // notices writes what is told, in order, and keeps what is told after a silence.
-func (m *Memory) notices(turns []turn, run probes.Run, o Options) []Notice {
+func (m *Memory) notices(turns []turn, all sortedRun, o Options) []Notice {
 	var out []Notice
 	for _, list := range gather(turns) {
 		var n Notice
 		if len(list) > 1 {
-			n = m.groupNotice(list, run, o)
+			n = m.groupNotice(list, all, o)
 		} else {
-			n = list[0].notice(run, o)
+			n = list[0].notice(all.of(list[0].Target), o)
 		}
 		n.Ways = waysOf(list[0])
 		switch t := list[0]; {
@@ -105,8 +105,9 @@ func (t turn) notice(run probes.Run, o Options) Notice {
 
 // groupNotice tells several incidents at once: a line each, and what one of
 // them shows, as an example.
-func (m *Memory) groupNotice(list []turn, run probes.Run, o Options) Notice {
-	example := exampleOf(list, run)
+func (m *Memory) groupNotice(list []turn, all sortedRun, o Options) Notice {
+	example := exampleOf(list, all)
+	run := all.of(example.Target)
 	if example.kind == KindFiring || example.kind == KindFlapping {
 		thread := fmt.Sprintf("%s#%d", orNone(string(example.diagnosis)), list[0].Number)
 		for n := range list {
@@ -143,7 +144,7 @@ func (m *Memory) groupNotice(list []turn, run probes.Run, o Options) Notice {
 	n.Links = links(Link{"Dashboard", dashboard(o, run, place{targets: targets, since: since})}, Link{"Runbook", example.Runbook})
 	n.Trail = trail(run, lastTrace(outcomes))
 	n.Charts = charts(outcomes)
-	n.Sections = groupSections(list, example, run, o)
+	n.Sections = groupSections(list, example, all, o)
 	return n
 }
 
@@ -158,10 +159,10 @@ func (m *Memory) setThread(of Incident, thread string) {
 
 // exampleOf returns the turn whose failure comes nearest to the application;
 // where nothing fails any more, the first.
-func exampleOf(list []turn, run probes.Run) turn {
+func exampleOf(list []turn, all sortedRun) turn {
 	best, most := list[0], -1
 	for _, t := range list {
-		lead := leading(contributed(t.Probes, run), t.Family)
+		lead := leading(contributed(t.Probes, all.of(t.Target)), t.Family)
 		if lead != nil && nearness(*lead) > most {
 			best, most = t, nearness(*lead)
 		}
@@ -257,10 +258,10 @@ func someOf(targets []string) string {
 	return text
 }
 
-func groupSections(list []turn, example turn, run probes.Run, o Options) []Section {
-	outcomes := contributed(example.Probes, run)
+func groupSections(list []turn, example turn, all sortedRun, o Options) []Section {
+	outcomes := contributed(example.Probes, all.of(example.Target))
 	name := clean(example.Target)
-	where := section("Where", FormText, maxExperience, groupLines(list, run))
+	where := section("Where", FormText, maxExperience, groupLines(list, all))
 	check := section(checkHeading(example.kind), FormList, maxCheck, groupChecks(example, o))
 	lead := leading(outcomes, example.Family)
 	switch {
@@ -287,7 +288,7 @@ func groupSections(list []turn, example turn, run probes.Run, o Options) []Secti
 }
 
 // groupLines say of each incident since when, how often, and whose it is.
-func groupLines(list []turn, run probes.Run) []string {
+func groupLines(list []turn, all sortedRun) []string {
 	lines := make([]string, len(list))
 	for n, t := range list {
 		text := shorten(clean(t.Target), 80, "…") + ": " + t.share() + " since " + clock(t.Since)
@@ -295,7 +296,7 @@ func groupLines(list []turn, run probes.Run) []string {
 		case t.EndedBy == EndedRemoved:
 			text += "; closed after " + lasted(t.Ended.Sub(t.Since))
 		case t.kind == KindResolved:
-			changed, how := whyOver(t.Incident, contributed(t.Probes, run))
+			changed, how := whyOver(t.Incident, contributed(t.Probes, all.of(t.Target)))
 			text += "; over after " + lasted(t.Ended.Sub(t.Since)) + ": " + string(changed)
 			if changed == causeAgain && how != "" {
 				text += " (" + how + ")"

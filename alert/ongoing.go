@@ -12,12 +12,13 @@ import (
 // while it fails. They are never kept.
 func Ongoing(m Memory, run probes.Run, o Options) []Notice {
 	o = o.withDefaults()
+	all := sortRun(run)
 	var out []Notice
 	for _, i := range m.Incidents {
 		if i.State != StateFiring || !i.Announced {
 			continue
 		}
-		outcomes := contributed(i.Probes, run)
+		outcomes := contributed(i.Probes, all.of(i.Target))
 		n, lead := i.still(outcomes, run, o)
 		n.ID = i.name() + " " + string(KindOngoing)
 		n.Kind = KindOngoing

@@ -36,7 +36,7 @@ func (i *Incident) end(o Options, by EndedBy) []turn {
 // told is noted; what is muted is not, so that it is told after the silence.
 // A reminder goes to those alone that are up to date: where something of it is
 // still to be delivered, that it is open goes without saying.
-func (i *Incident) tell(run probes.Run, o Options, upToDate []string) []turn {
+func (i *Incident) tell(run probes.Run, o Options, upToDate func() []string) []turn {
 	lead := leading(contributed(i.Probes, run), i.Family)
 	if i.State != StateFiring || i.Good > 0 || lead == nil {
 		return nil
@@ -51,15 +51,16 @@ func (i *Incident) tell(run probes.Run, o Options, upToDate []string) []turn {
 		}
 		return nil
 	}
-	if kind == KindReminder && o.Mode == ModeNotify && len(upToDate) == 0 {
-		i.Heard = o.Now
-		return nil
+	var to []string
+	if kind == KindReminder && o.Mode == ModeNotify {
+		if to = upToDate(); len(to) == 0 {
+			i.Heard = o.Now
+			return nil
+		}
 	}
 	i.heard(kind, lead.Diagnosis, o)
 	said := i.turnOf(kind, run)
-	if kind == KindReminder && o.Mode == ModeNotify {
-		said.to = upToDate
-	}
+	said.to = to
 	i.Silenced = Hush{} // said now
 	return []turn{said}
 }

@@ -1,0 +1,25 @@
+package alert
+
+import "perch.example/probes"
+
+// sortedRun is a run, its outcomes found by their target: an incident is of one
+// target, and looks at no other.
+type sortedRun struct {
+	probes.Run
+	targets map[string][]probes.Outcome
+}
+
+func sortRun(run probes.Run) sortedRun {
+	s := sortedRun{Run: run, targets: map[string][]probes.Outcome{}}
+	for _, o := range run.Outcomes {
+		s.targets[o.Target] = append(s.targets[o.Target], o)
+	}
+	return s
+}
+
+// of is the run with that target's outcomes alone.
+func (s sortedRun) of(target string) probes.Run {
+	run := s.Run
+	run.Outcomes = s.targets[target]
+	return run
+}
