@@ -121,3 +121,35 @@ func TestTheEndWhileNothingIsToldIsToldOnce(t *testing.T) {
 		t.Errorf("slack was told %q", got)
 	}
 }
+
+// TestManyEndsInASilenceAreBounded, also where each was told by itself.
+func TestManyEndsInASilenceAreBounded(t *testing.T) {
+	const targets = 300
+	apart := func(n int, o *probes.Outcome) { o.Notice.Channel = fmt.Sprint("#", n) }
+	a := newTelling("slack")
+	a.run(t, 0, several(targets, probes.VerdictFail, apart), "slack")
+	a.o.Silences = []Silence{{Match: "*", Until: a.now.Add(time.Hour)}}
+	a.run(t, 5*time.Minute, several(targets, probes.VerdictPass, apart), "slack")
+	whole := 0
+	for _, n := range a.m.Muted {
+		if !n.isSlim() {
+			whole++
+		}
+	}
+	if len(a.m.Muted) != targets || whole != mostWhole {
+		t.Fatalf("%d ends are kept, %d of them whole; want %d and %d", len(a.m.Muted), whole, targets, mostWhole)
+	}
+	m := a.m
+	for more := true; more; {
+		m, more = m.Shrink()
+	}
+	for _, n := range m.Muted {
+		if !n.isSlim() {
+			t.Fatalf("%s stays whole in a memory that is too large", n.ID)
+		}
+	}
+	a.run(t, 2*time.Hour, runOf(), "slack")
+	if got := a.to["slack"].kinds(); strings.Count(got, "resolved") != targets {
+		t.Errorf("%d ends were told, want %d", strings.Count(got, "resolved"), targets)
+	}
+}

@@ -62,8 +62,10 @@ func (m *Memory) forget(now time.Time) {
 		}
 		return false
 	})
-	for i := range max(0, len(m.Outbox)-mostWhole) {
-		m.Outbox[i].slim()
+	for _, waiting := range [][]Notice{m.Outbox, m.Muted} {
+		for i := range max(0, len(waiting)-mostWhole) {
+			waiting[i].slim()
+		}
 	}
 	m.forgetOpenings(now)
 	m.forgetThreads()
@@ -115,14 +117,16 @@ func (m Memory) Shrink() (Memory, bool) {
 	if m.forgetShown(0, nil) {
 		return m, true
 	}
-	var whole []int
-	for i, n := range m.Outbox {
-		if !n.isSlim() {
-			whole = append(whole, i)
+	var whole []*Notice
+	for _, waiting := range [][]Notice{m.Muted, m.Outbox} {
+		for i := range waiting {
+			if !waiting[i].isSlim() {
+				whole = append(whole, &waiting[i])
+			}
 		}
 	}
-	for _, i := range whole[:(len(whole)+1)/2] {
-		m.Outbox[i].slim()
+	for _, n := range whole[:(len(whole)+1)/2] {
+		n.slim()
 	}
 	return m, len(whole) > 0
 }
