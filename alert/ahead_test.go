@@ -86,10 +86,10 @@ func TestFailuresFarApart(t *testing.T) {
 // TestManyTargetsFlap: as few do, and the memory does not grow with each
 // opening.
 func TestManyTargetsFlap(t *testing.T) {
-	const targets = 250
+	const targets = 150
 	bad, well := several(targets, probes.VerdictFail, nil), several(targets, probes.VerdictPass, nil)
 	a := newTelling("slack")
-	for range 8 {
+	for range 5 {
 		a.run(t, 5*time.Minute, bad, "slack")
 		a.run(t, 5*time.Minute, well, "slack")
 		if content, err := json.Marshal(a.m); err != nil || len(content) > 800<<10 {
@@ -99,7 +99,7 @@ func TestManyTargetsFlap(t *testing.T) {
 	if got := a.to["slack"].kinds(); got != "firing resolved firing resolved flapping" {
 		t.Errorf("told %q", got)
 	}
-	if i := a.m.Open()[0]; i.Failed != 8 || i.Counted != 16 || !i.Since.Equal(noon().Add(5*time.Minute)) {
+	if i := a.m.Open()[0]; i.Failed != 5 || i.Counted != 10 || !i.Since.Equal(noon().Add(5*time.Minute)) {
 		t.Errorf("it counts %d of %d runs since %s", i.Failed, i.Counted, i.Since)
 	}
 	a.run(t, 2*time.Hour, well, "slack")

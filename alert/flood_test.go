@@ -124,7 +124,7 @@ func TestTheEndWhileNothingIsToldIsToldOnce(t *testing.T) {
 
 // TestManyEndsInASilenceAreBounded, also where each was told by itself.
 func TestManyEndsInASilenceAreBounded(t *testing.T) {
-	const targets = 300
+	const targets = 130
 	apart := func(n int, o *probes.Outcome) { o.Notice.Channel = fmt.Sprint("#", n) }
 	a := newTelling("slack")
 	a.run(t, 0, several(targets, probes.VerdictFail, apart), "slack")

@@ -14,7 +14,7 @@ import (
 // told twice without being told so; of each incident that was told anywhere the
 // end is told somewhere; and nothing waits for ever.
 func TestDestinationsComeAndGo(t *testing.T) {
-	const seeds = 15
+	const seeds = 10
 	gone := 0
 	for seed := range uint64(seeds) {
 		l := newLived(seed)
