@@ -89,13 +89,11 @@ func Deliver(ctx context.Context, m Memory, to []Destination, now time.Time) (Me
 	m = m.clone()
 	places := placesOf(m.Incidents)
 	rounds := make([]round, len(to))
-	var all sync.WaitGroup
-	for at, destination := range to {
+	atOnce(len(to), func(at int) {
 		r := &rounds[at]
-		*r = round{to: destination, places: places, before: m.Threads, threads: map[string]Thread{}, marks: make([]mark, len(m.Outbox))}
-		all.Go(func() { r.deliver(ctx, m.Outbox, now) })
-	}
-	all.Wait()
+		*r = round{to: to[at], places: places, before: m.Threads, threads: map[string]Thread{}, marks: make([]mark, len(m.Outbox))}
+		r.deliver(ctx, m.Outbox, now)
+	})
 	var deliveries []Delivery
 	for at := range rounds {
 		m.mark(rounds[at].to.Name, rounds[at].marks)
@@ -193,12 +191,21 @@ func Refresh(ctx context.Context, to []Destination, ongoing []Notice) []Delivery
 		return nil
 	}
 	deliveries := make([]Delivery, len(to))
-	var all sync.WaitGroup
-	for at, destination := range to {
-		all.Go(func() { deliveries[at] = refresh(ctx, destination, ongoing) })
-	}
-	all.Wait()
+	atOnce(len(to), func(at int) { deliveries[at] = refresh(ctx, to[at], ongoing) })
 	return deliveries
+}
+
+// atOnce does n things at the same time, and returns when all are done. The
+// last is the caller's own: one alone needs no goroutine.
+func atOnce(n int, do func(at int)) {
+	var others sync.WaitGroup
+	for at := range n - 1 {
+		others.Go(func() { do(at) })
+	}
+	if n > 0 {
+		do(n - 1)
+	}
+	others.Wait()
 }
 
 func refresh(ctx context.Context, to Destination, ongoing []Notice) Delivery {
