@@ -150,7 +150,7 @@ func kindRows() string {
 
 func limit(l probes.Limit) string {
 	if l.Mode == probes.LimitAfter {
-		return spoken(l.After)
+		return probes.Spoken(l.After)
 	}
 	return "no limit"
 }

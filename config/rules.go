@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"perch.example/probes"
 	"perch.example/probes/expect"
 )
 
@@ -76,7 +77,7 @@ func (c *checker) noTwins(at place, m map[string]any) {
 	seen := map[any]bool{}
 	for _, h := range holds {
 		if seen[h] {
-			c.wrong(c.at(at, "holds"), fmt.Sprintf("holds %s twice", spoken(h.(time.Duration))), "keep one")
+			c.wrong(c.at(at, "holds"), fmt.Sprintf("holds %s twice", probes.Spoken(h.(time.Duration))), "keep one")
 		}
 		seen[h] = true
 	}

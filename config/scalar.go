@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"perch.example/probes"
 )
 
 const (
@@ -95,7 +97,7 @@ func boolean() value {
 
 // duration is a length of time with its unit.
 func duration(least, most time.Duration) value {
-	want := fmt.Sprintf("a duration from %s to %s", spoken(least), spoken(most))
+	want := fmt.Sprintf("a duration from %s to %s", probes.Spoken(least), probes.Spoken(most))
 	return value{
 		want: want, tags: []string{tagText},
 		schema: map[string]any{"type": "string", "pattern": durationsBetween(least, most)},
@@ -159,18 +161,6 @@ func durationOr(least, most time.Duration, words map[string]any, wrap func(time.
 		return wrap(d.(time.Duration)), nil
 	}
 	return v
-}
-
-// spoken prints a duration without the zero parts: 5m, not 5m0s.
-func spoken(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 // plain reports whether s is an unsigned decimal number: neither hexadecimal,

@@ -19,7 +19,7 @@ func (j *judgement) poolAdvice() []step {
 	if j.facts.Age == AgeEarly {
 		want := j.l.in.Spec.KeepAlive
 		advice = append(advice, next(fmt.Sprintf("For the API's owner: the path ends idle connections before the %s that perch's config (`keep_alive: %s`) expects. Ask whether that is meant; if so, correct the config. %s",
-			human(want), config(want), j.untilThen())))
+			human(want), probes.Spoken(want), j.untilThen())))
 	}
 	return advice
 }
@@ -29,24 +29,13 @@ func (j *judgement) poolAdvice() []step {
 func (j *judgement) untilThen() string {
 	path, matches := j.l.path(), "a keep_alive as the path has it"
 	if !path.Unseen {
-		matches = "keep_alive: " + config(path.Reckon().Timeout)
+		matches = "keep_alive: " + probes.Spoken(path.Reckon().Timeout)
 	}
 	text := fmt.Sprintf("Until then (%s, or an API that keeps connections for %s) perch fails this probe, whatever the client does", matches, human(j.l.in.Spec.KeepAlive))
 	if j.client != nil && j.client.band != nil {
 		text += "; a client that is safe has no danger band"
 	}
 	return text + "."
-}
-
-// config writes a duration as a config does.
-func config(d time.Duration) string {
-	text := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = text[:len(text)-2]
-		}
-	}
-	return text
 }
 
 // clientAdvice is what to change in the application's client, the best change

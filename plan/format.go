@@ -7,19 +7,14 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"perch.example/probes"
 )
 
 // short writes a duration without the zeros that Go adds: 2m, not 2m0s.
 // Fractions beyond milliseconds are rounded.
 func short(d time.Duration) string {
-	s := d.Round(time.Millisecond).String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
+	return probes.Spoken(d.Round(time.Millisecond))
 }
 
 func roundUp(d, unit time.Duration) time.Duration {

@@ -3,7 +3,6 @@ package probes
 import (
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Setting is one setting of a declared client, as a config writes it.
@@ -25,7 +24,7 @@ func (c Client) Settings() []Setting {
 	add("max_idle", c.MaxIdle.words())
 	add("validate_after", c.ValidateAfter.words())
 	if c.TCPKeepAlive > 0 {
-		add("tcp_keep_alive", durationWords(c.TCPKeepAlive))
+		add("tcp_keep_alive", Spoken(c.TCPKeepAlive))
 	}
 	add("automatic_retries", string(c.AutomaticRetries))
 	if c.Retry == nil {
@@ -41,19 +40,7 @@ func (c Client) Settings() []Setting {
 // words writes a limit as a config does; empty: the client's default.
 func (l Limit) words() string {
 	if l.Mode == LimitAfter {
-		return durationWords(l.After)
+		return Spoken(l.After)
 	}
 	return string(l.Mode)
-}
-
-// durationWords leaves out the zeros that a Duration prints: 2m, not 2m0s.
-func durationWords(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
