@@ -1,0 +1,47 @@
+//go:build peers
+
+package cluster
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestStart: the three programs work together, and a namespace refuses what
+// Pod Security forbids.
+func TestStart(t *testing.T) {
+	begun := time.Now()
+	c := Start(t)
+	t.Logf("ready after %s", time.Since(begun).Round(time.Millisecond))
+	c.Namespace("shop")
+	_, err := c.Try("", "run", "-n", "shop", "loose", "--image=any")
+	if err == nil || !strings.Contains(err.Error(), `violates PodSecurity "restricted:latest"`) {
+		t.Errorf("a Pod that may escalate: %v", err)
+	}
+	mine := c.Kubeconfig(c.Token("shop", "default"), "shop")
+	if _, err := c.As(mine, "", "get", "configmaps"); err == nil || !strings.Contains(err.Error(), `"system:serviceaccount:shop:default" cannot list`) {
+		t.Errorf("an account without rights lists: %v", err)
+	}
+	c.Apply(job)
+	Await(t, time.Minute, "the Job's Pod", func() error {
+		var pods struct {
+			Items []struct{ Status struct{ Phase string } }
+		}
+		if err := c.Get(&pods, "pods", "-n", "default", "-l", "job-name=one"); err != nil {
+			return err
+		}
+		if len(pods.Items) != 1 || pods.Items[0].Status.Phase != "Pending" {
+			return fmt.Errorf("pods %+v, want one that is pending", pods.Items)
+		}
+		return nil
+	})
+}
+
+const job = `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: one, namespace: default}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: one, image: any}]}}}
+`
