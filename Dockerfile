@@ -9,10 +9,12 @@ ARG GOPROXY
 ARG VERSION=dev
 ARG REVISION=
 COPY . .
-# Named, because Go's own places for these depend on HOME, which not every builder sets.
-ENV GOMODCACHE=/cache/modules GOCACHE=/cache/build
-RUN --mount=type=cache,target=/cache CGO_ENABLED=0 GOFLAGS=-buildvcs=false go build -trimpath \
+# The caches are named, because Go's own places for them depend on HOME, which not every builder sets.
+ENV GOMODCACHE=/cache/modules GOCACHE=/cache/build CGO_ENABLED=0 GOFLAGS=-buildvcs=false
+RUN --mount=type=cache,target=/cache go build -trimpath \
     -ldflags "-s -w -X main.version=${VERSION} -X main.revision=${REVISION}" -o /perch ./cmd/perch
+# What the program was linked from, as CycloneDX: scanners look for files of this name.
+RUN --mount=type=cache,target=/cache go run ./internal/sbom -version "${VERSION}" /perch > /perch.cdx.json
 
 FROM scratch
 ARG VERSION=dev
@@ -23,6 +25,6 @@ LABEL org.opencontainers.image.title="perch" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
-COPY --from=build /src/LICENSE /perch /
+COPY --from=build /src/LICENSE /perch /perch.cdx.json /
 USER 65532:65532
 ENTRYPOINT ["/perch"]
