@@ -37,7 +37,7 @@ func (d *desk) cost(o Options) TargetCost {
 		Target: t.Name, Host: t.URL.Host,
 		RateLimit: float64(t.RateLimit), Share: t.Share, Rate: t.Budget(),
 		Window: d.cal.Window(), Allowed: d.cal.Allowed(), Peak: d.cal.Peak(),
-		DailyLimit: t.DailyLimit, PeakOpen: d.open.max(), MaxConnections: t.MaxConnections,
+		DailyLimit: t.DailyLimit, PeakOpen: d.open.load.max(), MaxConnections: t.MaxConnections,
 	}
 	if o.DailyUsed != nil {
 		c.DailyUsed = o.DailyUsed(t.Name)

@@ -20,14 +20,14 @@ type desk struct {
 	target *probes.Target
 	sent   Sent
 	cal    *Calendar
-	open   profile
+	open   *Open
 	jobs   []*job
 	steps  []Step
 }
 
 // clear empties the desk but for what earlier runs sent, before this one's start.
 func (d *desk) clear() {
-	d.cal, d.open, d.steps = NewCalendar(d.target.Budget()), nil, nil
+	d.cal, d.open, d.steps = NewCalendar(d.target.Budget()), NewOpen(d.target.MaxConnections), nil
 	for range min(d.sent.Requests, d.cal.Allowed()) {
 		d.cal.Force(0, At(-d.sent.Ago))
 	}
@@ -72,52 +72,11 @@ func (d *desk) rungsLongestFirst() []dueRung {
 // put books a step at its earliest start. A step that can never fit is left
 // out: check has said so.
 func (d *desk) put(s *Step, after time.Duration) bool {
-	shape, opens := Shape(s.Spec, s.Hold), s.opens()
-	start := after
-	for {
-		next := d.cal.Earliest(start, shape...)
-		next = d.open.earliest(next, opens, d.target.MaxConnections)
-		if next == Never {
-			return false
-		}
-		if next == start {
-			break
-		}
-		start = next
-	}
-	s.Start = start
-	slots, ok := d.cal.Book(movedBy(start, shape)...)
-	if !ok {
+	if !d.cal.Place(s, after, d.open) {
 		return false
 	}
-	s.Warm = slots[0]
-	if len(slots) > 1 {
-		s.Reuse, s.Control = slots[1], slots[2]
-	}
-	d.open.lay(opens, start)
 	d.steps = append(d.steps, *s)
 	return true
-}
-
-// opens returns the step's open connections, since its start. A control counts
-// beside the held connection, which may still be closing.
-func (s Step) opens() profile {
-	var open profile
-	lasts := s.end() - s.Start
-	open.add(0, lasts, 1)
-	if s.Spec.Kind == probes.KindIdle {
-		open.add(s.Hold, lasts, 1)
-	}
-	return open
-}
-
-func movedBy(t time.Duration, shape []Booking) []Booking {
-	moved := slices.Clone(shape)
-	for i := range moved {
-		moved[i].From += t
-		moved[i].To += t
-	}
-	return moved
 }
 
 // spread gives each due probe its first start: the ladder with the longest hold

@@ -26,7 +26,7 @@ func address(s string) *url.URL {
 // randomLoad returns a desk with n placed steps: rungs of random holds, each of
 // its own probe, and one single exchange in five.
 func randomLoad(r *rand.Rand, rate float64, n int) *desk {
-	d := &desk{target: &probes.Target{MaxConnections: 1000}, cal: NewCalendar(rate)}
+	d := &desk{target: &probes.Target{MaxConnections: 1000}, cal: NewCalendar(rate), open: NewOpen(1000)}
 	scheme := []string{"http", "https"}[r.IntN(2)]
 	for i := range n {
 		spec := &probes.Spec{
@@ -101,7 +101,7 @@ func TestFortyEightRungsAtFiveASecond(t *testing.T) {
 	var ends []time.Duration
 	for seed := range uint64(51) {
 		r := rand.New(rand.NewPCG(seed, 6))
-		d := &desk{target: &probes.Target{MaxConnections: 100}, cal: NewCalendar(5)}
+		d := &desk{target: &probes.Target{MaxConnections: 100}, cal: NewCalendar(5), open: NewOpen(100)}
 		spec := &probes.Spec{Kind: probes.KindIdle, Timeouts: timeouts(), URL: address("http://api.example")}
 		var longest time.Duration
 		for range 48 {

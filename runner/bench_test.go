@@ -38,14 +38,16 @@ func benchmarkSteps(b *testing.B, kind probes.Kind) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		r := &run{budgets: map[string]*budget{}, start: time.Now(), done: make(chan probes.Observation, 64)}
-		r.options.Log = slog.New(slog.DiscardHandler)
-		r.secrets = newSecretCache(nil)
-		r.env = probes.Env{Dial: network.Dial, UserAgent: "perch/bench", IDs: probes.NewIDs(1), Log: r.options.Log}
-		r.budgets[target.Name] = newBudget(target, p.Calendar(target.Name), target.DailyLimit, r.start)
-		go r.startAll(context.Background(), p.Steps)
+		w := &wave{done: make(chan probes.Observation, 64), secrets: newSecretCache(nil)}
+		w.env = probes.Env{Dial: network.Dial, UserAgent: "perch/bench", IDs: probes.NewIDs(1), Log: slog.New(slog.DiscardHandler)}
+		budget := newBudget(target, p.Calendar(target.Name), target.DailyLimit, time.Now())
+		w.shares = map[string]share{target.Name: {budget, budget.enter()}}
+		for _, s := range p.Steps {
+			w.book(s, 0, false)
+		}
+		go w.startAll(context.Background())
 		for range p.Steps {
-			if o := <-r.done; kind == probes.KindHTTP && (len(o.Attempts) != 1 || !o.Attempts[0].OK()) {
+			if o := <-w.done; kind == probes.KindHTTP && (len(o.Attempts) != 1 || !o.Attempts[0].OK()) {
 				b.Fatalf("%+v", o)
 			}
 		}

@@ -30,7 +30,7 @@ const (
 	// not held for: servers end such ones, and that would be perch's fault.
 	longestUnused = time.Second
 	// breakAfter failed fresh exchanges in a row, a target is left alone for
-	// the rest of the run: less, not more.
+	// the rest of the run, or wave: less, not more.
 	breakAfter = 3
 	// longestLeave bounds how long a Retry-After holds: a target that asks for a
 	// year is asked again once an hour. Without it perch would see nothing of the
@@ -39,34 +39,39 @@ const (
 	longestLeave = time.Hour
 )
 
-// budget is one target's budget during a run. Safe for concurrent use.
+// budget is one target's budget, which the waves of a runner share. Safe for
+// concurrent use.
 type budget struct {
 	limiter *rate.Limiter
 	open    chan struct{} // one token an open connection
+	limit   int           // requests a UTC day
 
 	mu       sync.Mutex
-	start    time.Time // of the calendar: the run's, later where the target settled
+	start    time.Time // of the calendar: that of the first wave, later where the target settled
 	first    settling
 	cal      *plan.Calendar
+	room     *plan.Open
 	recent   []time.Time // the last Allowed() instants at which a request left
-	sent     int
-	daily    int // requests still allowed today
-	promised int // of them, to steps that are running and have not sent them yet
-	peak     peak
-	waited   time.Duration
-	denied   int
-	failures int
+	day      string      // the UTC day that left is of
+	left     int         // requests still allowed on it
+	promised int         // of them, to steps that are running and have not sent them yet
+	waves    map[*tally]bool
 	blocked  time.Time     // Retry-After: nothing leaves before
-	dialled  time.Duration // the longest dial so far, with its handshake
+	dialled  time.Duration // the longest dial so far, with its handshake, of the waves under way
 }
 
-func newBudget(t probes.Target, cal *plan.Calendar, daily int, start time.Time) *budget {
+// newBudget begins with what a plan has booked. left is how many requests the
+// day still allows.
+func newBudget(t probes.Target, cal *plan.Calendar, left int, start time.Time) *budget {
 	return &budget{
-		start: start, cal: cal.Clone(), daily: daily, // cloned: a plan may be played again
+		start: start, cal: cal.Clone(), room: plan.NewOpen(t.MaxConnections), // cloned: a plan may be played again
+		limit: t.DailyLimit, left: left, day: dayOf(start), waves: map[*tally]bool{},
 		limiter: rate.NewLimiter(rate.Limit(t.Budget()), cal.Allowed()),
 		open:    make(chan struct{}, t.MaxConnections),
 	}
 }
+
+func dayOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // lead is how long before its request a connection should be dialled: long
 // enough to be open in time, so that the request leaves when it is booked.
@@ -82,18 +87,27 @@ func (b *budget) leadLocked() time.Duration {
 
 // admit promises a step the requests that it may need, and returns its part of
 // the budget; or says why the step cannot start.
-func (b *budget) admit(s plan.Step) (*slots, string) {
+func (b *budget) admit(s plan.Step, w *tally) (*slots, string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	needs := needs(s)
-	if why := b.leftAlone(); why != "" {
+	if why := b.leftAlone(w); why != "" {
 		return nil, why
 	}
-	if b.daily < b.sent+b.promised+needs {
+	b.turnDay(time.Now())
+	if b.left < b.promised+needs {
 		return nil, usedUp
 	}
 	b.promised += needs
-	return newSlots(b, s, needs), ""
+	return newSlots(b, w, s, needs), ""
+}
+
+// turnDay begins a new UTC day. A clock that is set back begins none: a limit
+// may be kept too strictly, never too loosely.
+func (b *budget) turnDay(now time.Time) {
+	if day := dayOf(now); day > b.day {
+		b.day, b.left = day, b.limit
+	}
 }
 
 const usedUp = "the daily limit is used up"
@@ -106,13 +120,13 @@ func (b *budget) noted(until, now time.Time) {
 	b.blocked = until
 }
 
-// leftAlone says why no further step of the target may begin; empty: it may.
-func (b *budget) leftAlone() string {
+// leftAlone says why no further step of the wave may begin; empty: it may.
+func (b *budget) leftAlone(w *tally) string {
 	switch {
 	case time.Now().Before(b.blocked):
 		return fmt.Sprintf("the API asked to be left alone until %s (Retry-After)", b.blocked.UTC().Format(time.RFC3339))
-	case b.failures >= breakAfter:
-		return fmt.Sprintf("left alone for the rest of this run after %d failed fresh exchanges in a row", b.failures)
+	case w.failures >= breakAfter:
+		return fmt.Sprintf("left alone for the rest of this run after %d failed fresh exchanges in a row", w.failures)
 	}
 	return ""
 }
@@ -139,10 +153,12 @@ func (b *budget) learn(a probes.Attempt) {
 		return
 	}
 	b.dialled = max(b.dialled, a.Phases.DNS+a.Phases.Connect+a.Phases.TLS)
-	if a.OK() {
-		b.failures = 0
-	} else if unwell(a.Reason) {
-		b.failures++
+	for w := range b.waves {
+		if a.OK() {
+			w.failures = 0
+		} else if unwell(a.Reason) {
+			w.failures++
+		}
 	}
 }
 
@@ -163,24 +179,26 @@ func unwell(r probes.Reason) bool {
 // tell what its connection was worth.
 func (b *budget) refused(s *slots) error {
 	why := ""
-	if !s.begun || time.Now().Before(b.blocked) {
-		why = b.leftAlone()
+	now := time.Now()
+	if !s.begun || now.Before(b.blocked) {
+		why = b.leftAlone(s.tally)
 	}
-	if s.promised == 0 && b.sent+b.promised >= b.daily {
+	b.turnDay(now)
+	if s.promised == 0 && b.promised >= b.left {
 		why = usedUp
 	}
 	if why == "" {
 		return nil
 	}
-	b.denied++
+	s.tally.denied++
 	return &probes.Denied{Why: why}
 }
 
 // gap books the next gap for p, which begins within longest.
-func (b *budget) gap(p *place, off, longest time.Duration) error {
+func (b *budget) gap(w *tally, p *place, off, longest time.Duration) error {
 	at := b.cal.Earliest(off, plan.At(0))
 	if at-off > longest {
-		b.denied++
+		w.denied++
 		return &probes.Denied{Why: fmt.Sprintf("the budget has no gap within %s", longest), Later: at-off <= longestGap}
 	}
 	slots, ok := b.cal.Book(plan.At(at))
@@ -204,19 +222,22 @@ func (b *budget) leave(s *slots) (more time.Duration, err error) {
 	guard := b.guard()
 	if len(b.recent) == b.cal.Allowed() {
 		if since := now.Sub(b.recent[0]); since < guard {
-			b.waited += guard - since
+			s.tally.waited += guard - since
 			return guard - since, nil
 		}
 		b.recent = b.recent[1:]
 	}
 	b.recent = append(b.recent, now)
-	b.sent++
+	b.left--
+	s.tally.sent++
 	s.begun = true
 	if s.promised > 0 {
 		s.promised--
 		b.promised--
 	}
-	b.peak.add(now)
+	for w := range b.waves {
+		w.peak.add(now)
+	}
 	return 0, nil
 }
 
@@ -237,31 +258,13 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (b *budget) addWait(d time.Duration) {
+func (s *slots) addWait(d time.Duration) {
 	if d < time.Millisecond { // taking a lock, not waiting
 		return
 	}
-	b.mu.Lock()
-	b.waited += d
-	b.mu.Unlock()
-}
-
-func (b *budget) use(t probes.Target) probes.BudgetUse {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	use := probes.BudgetUse{
-		Target: t.Name, LimitPerSecond: t.Budget(), Requests: b.sent,
-		PeakPerSecond: b.peak.perSecond(), Waited: b.waited, Denied: b.denied, LeaveAlone: b.blocked,
-	}
-	if n := len(b.recent); n > 0 {
-		use.Last = b.recent[n-1]
-	}
-	for _, at := range b.recent {
-		if use.Last.Sub(at) < b.guard() {
-			use.InWindow++
-		}
-	}
-	return use
+	s.budget.mu.Lock()
+	s.tally.waited += d
+	s.budget.mu.Unlock()
 }
 
 // guard is how far the last gate looks back.

@@ -31,7 +31,7 @@ func (s *slots) pass(ctx context.Context, p *place) error {
 	if err := s.budget.limiter.Wait(ctx); err != nil {
 		return err
 	}
-	s.budget.addWait(time.Since(before))
+	s.addWait(time.Since(before))
 	for {
 		more, err := s.budget.leave(s)
 		if err != nil {
@@ -80,7 +80,7 @@ func (s *slots) settle(p *place) (time.Time, error) {
 	if p.held {
 		longest = longestGap
 	}
-	if err := b.gap(p, off, longest); err != nil {
+	if err := b.gap(s.tally, p, off, longest); err != nil {
 		return now, err
 	}
 	return b.start.Add(p.at), nil

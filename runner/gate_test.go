@@ -14,8 +14,9 @@ import (
 	"perch.example/probes"
 )
 
-// newDesk is a target's budget that begins now, with the bookings given.
-func newDesk(rate float64, taken ...plan.Booking) *budget {
+// newDesk is a target's budget that begins now, with the bookings given, and one
+// wave's part in it.
+func newDesk(rate float64, taken ...plan.Booking) share {
 	cal := plan.NewCalendar(rate)
 	for _, b := range taken {
 		if _, ok := cal.Book(b); !ok {
@@ -23,11 +24,12 @@ func newDesk(rate float64, taken ...plan.Booking) *budget {
 		}
 	}
 	t := probes.Target{Name: "api", RateLimit: probes.Rate(rate), Share: 1, MaxConnections: 2}
-	return newBudget(t, cal, 1000, time.Now())
+	b := newBudget(t, cal, 1000, time.Now())
+	return share{b, b.enter()}
 }
 
 // step books a step of the budget's own calendar at an instant.
-func step(b *budget, start, hold time.Duration) *slots {
+func step(b share, start, hold time.Duration) *slots {
 	spec := &probes.Spec{Kind: probes.KindHTTP, Timeouts: probes.Timeouts{Connect: time.Second, Response: time.Second}}
 	if hold > 0 {
 		spec.Kind = probes.KindIdle
@@ -46,7 +48,7 @@ func step(b *budget, start, hold time.Duration) *slots {
 	if hold > 0 {
 		s.Reuse, s.Control = booked[1], booked[2]
 	}
-	mine, why := b.admit(s)
+	mine, why := b.admit(s, b.tally)
 	if why != "" {
 		panic(why)
 	}
@@ -99,7 +101,7 @@ func TestWaitingIsCounted(t *testing.T) {
 		if b.waited != time.Second || time.Since(b.start) != time.Second {
 			t.Errorf("%s were counted of %s", b.waited, time.Since(b.start))
 		}
-		use := b.use(probes.Target{Name: "api", RateLimit: 50, Share: 0.1})
+		use := b.useLocked(b.tally, probes.Target{Name: "api", RateLimit: 50, Share: 0.1})
 		if use.Target != "api" || use.LimitPerSecond != 5 || use.Requests != 3 || use.PeakPerSecond != 2 || use.Waited != time.Second || use.Denied != 0 {
 			t.Errorf("%+v", use)
 		}
@@ -113,7 +115,7 @@ func TestLastGateCounts(t *testing.T) {
 		b := newDesk(2)
 		b.limiter = rate.NewLimiter(rate.Inf, 1)
 		for i, want := range []time.Duration{0, 0, 1010 * time.Millisecond, 1010 * time.Millisecond, 2020 * time.Millisecond} {
-			s := &slots{budget: b, promised: 1}
+			s := &slots{budget: b.budget, tally: b.tally, promised: 1}
 			b.promised++
 			slot := plan.Slot(1000 + i)
 			b.cal.Force(slot, plan.At(time.Since(b.start))) // overbooked
@@ -130,16 +132,16 @@ func TestLastGateCounts(t *testing.T) {
 
 // What waits at the last gate is looked at again when its turn comes.
 func TestRefusedWhileWaiting(t *testing.T) {
-	for name, happens := range map[string]func(b *budget, cancel context.CancelCauseFunc){
-		"left alone until": func(b *budget, _ context.CancelCauseFunc) {
+	for name, happens := range map[string]func(b share, cancel context.CancelCauseFunc){
+		"left alone until": func(b share, _ context.CancelCauseFunc) {
 			b.learn(probes.Attempt{Started: time.Now(), RetryAfter: time.Minute, Connection: probes.ConnectionReused})
 		},
-		"3 failed fresh": func(b *budget, _ context.CancelCauseFunc) {
+		"3 failed fresh": func(b share, _ context.CancelCauseFunc) {
 			for range 3 {
 				b.learn(probes.Attempt{Reason: probes.ReasonRefused, Connection: probes.ConnectionFresh})
 			}
 		},
-		"the deadline": func(_ *budget, cancel context.CancelCauseFunc) { cancel(errors.New("the deadline")) },
+		"the deadline": func(_ share, cancel context.CancelCauseFunc) { cancel(errors.New("the deadline")) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -189,7 +191,7 @@ func TestGaps(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newDesk(1, c.taken...)
-			s := &slots{budget: b, begun: true}
+			s := &slots{budget: b.budget, tally: b.tally, begun: true}
 			var err error
 			if c.dial {
 				var release func()

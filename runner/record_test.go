@@ -128,7 +128,7 @@ func playRecorded(t *testing.T, seed uint64, target probes.Target, rng *rand.Ran
 	server := &http.Server{Handler: rec}
 	go func() { _ = server.Serve(network) }() // returns when the server is closed
 	runner.Run(context.Background(), p, runner.Options{
-		Targets: []probes.Target{target}, Seed: seed, UserAgent: "perch/test", Dial: slowly(network, rng),
+		Targets: []probes.Target{target}, UserAgent: "perch/test", Dial: slowly(network, rng),
 	}, func(o probes.Observation) {
 		for _, a := range o.Attempts {
 			if a.Connection != probes.ConnectionReused {

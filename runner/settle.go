@@ -170,7 +170,7 @@ func (s *slots) rebook(after, longest time.Duration, first plan.Booking) bool {
 	held := []plan.Slot{s.warm.slot, s.reuse.slot, s.control.slot}[:len(shape)]
 	at := moved.Rebook(after, held, shape)
 	if at-after > longest {
-		b.denied++
+		s.tally.denied++
 		return false
 	}
 	b.cal, s.warm.at = moved, at

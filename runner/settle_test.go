@@ -332,7 +332,7 @@ func TestSettleOnLoopback(t *testing.T) {
 	target := newTarget("api", 1, 20, newProbe(probes.KindHTTP), newProbe(probes.KindIdle, 200*time.Millisecond))
 	target.URL.Host = address
 	var all []probes.Observation
-	res := runner.Run(t.Context(), newPlan(t, 1, target), runner.Options{Targets: []probes.Target{target}, Seed: 1, Settle: 8 * time.Second},
+	res := runner.Run(t.Context(), newPlan(t, 1, target), runner.Options{Targets: []probes.Target{target}, Settle: 8 * time.Second},
 		func(o probes.Observation) { all = append(all, o) })
 	if err := <-listening; err != nil {
 		t.Fatal(err)

@@ -179,7 +179,7 @@ func play(t *testing.T, ctx context.Context, s *site, change func(*runner.Option
 	t.Helper()
 	p := newPlan(t, 1, targets...)
 	o := runner.Options{
-		Targets: targets, Seed: 1, UserAgent: "perch/test", Dial: s.dial,
+		Targets: targets, UserAgent: "perch/test", Dial: s.dial,
 		Secrets: func(probes.Source) (probes.Secret, error) { return probes.NewSecret("s"), nil },
 	}
 	if change != nil {

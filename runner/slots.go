@@ -12,17 +12,18 @@ import (
 // slots is one step's part of its target's budget.
 type slots struct {
 	budget               *budget
-	promised             int  // requests that it may still send whatever the others do
-	begun                bool // a request left
+	tally                *tally // of the step's wave
+	promised             int    // requests that it may still send whatever the others do
+	begun                bool   // a request left
 	warm, reuse, control place
 	gap                  place     // for a second try or a redirect
 	dialled              time.Time // when it last began to open a connection
 	shape                []plan.Booking
 }
 
-func newSlots(b *budget, s plan.Step, promised int) *slots {
+func newSlots(b *budget, w *tally, s plan.Step, promised int) *slots {
 	return &slots{
-		budget: b, promised: promised, warm: place{slot: s.Warm, at: s.Start},
+		budget: b, tally: w, promised: promised, warm: place{slot: s.Warm, at: s.Start},
 		reuse: place{slot: s.Reuse, held: true}, control: place{slot: s.Control, early: true},
 		shape: plan.Shape(s.Spec, s.Hold),
 	}
@@ -159,7 +160,7 @@ func (s *slots) awaitGap(ctx context.Context, role probes.Role) error {
 		b.mu.Unlock()
 		return err
 	}
-	err = b.gap(p, time.Since(b.start), longestGap)
+	err = b.gap(s.tally, p, time.Since(b.start), longestGap)
 	wait := time.Until(b.start.Add(p.at - b.leadLocked()))
 	b.mu.Unlock()
 	if err != nil {

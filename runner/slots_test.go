@@ -110,7 +110,7 @@ func TestTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		b := newDesk(1, plan.At(0), plan.At(0))
-		s := &slots{budget: b}
+		s := &slots{budget: b.budget, tally: b.tally}
 		time.AfterFunc(time.Second, func() { cancel(errors.New("the deadline")) })
 		if err := s.Together(ctx); err == nil || err.Error() != "the deadline" || time.Since(b.start) != time.Second {
 			t.Errorf("%v after %s", err, time.Since(b.start))
@@ -154,15 +154,15 @@ func TestDialWaitsForAPlace(t *testing.T) {
 
 // What could not leave is not dialled.
 func TestDialIsRefused(t *testing.T) {
-	for why, spoil := range map[string]func(*budget){
-		"asked to be left alone":    func(b *budget) { b.blocked = time.Now().Add(time.Minute) },
-		"3 failed fresh exchanges":  func(b *budget) { b.failures = 3 },
-		"the daily limit is used u": func(b *budget) { b.daily = b.sent },
+	for why, spoil := range map[string]func(share){
+		"asked to be left alone":    func(b share) { b.blocked = time.Now().Add(time.Minute) },
+		"3 failed fresh exchanges":  func(b share) { b.failures = 3 },
+		"the daily limit is used u": func(b share) { b.left = 0 },
 	} {
 		for _, role := range []probes.Role{probes.RoleWarm, probes.RoleControl, probes.RoleAgain, probes.RoleRedirect} {
 			synctest.Test(t, func(t *testing.T) {
 				b := newDesk(5)
-				s := &slots{budget: b}
+				s := &slots{budget: b.budget, tally: b.tally}
 				spoil(b)
 				_, err := s.Dial(t.Context(), role)
 				var d *probes.Denied
@@ -179,7 +179,7 @@ func TestDialIsRefused(t *testing.T) {
 func TestPromises(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newDesk(100)
-		b.daily = 4
+		b.left = 4
 		rung := step(b, 0, time.Second) // promised three
 		one := step(b, 0, 0)
 		sends(t, one, probes.RoleWarm)
@@ -187,13 +187,13 @@ func TestPromises(t *testing.T) {
 		if err := one.Send(t.Context(), probes.RoleAgain); !errors.As(err, &d) || d.Why != usedUp {
 			t.Errorf("a second try took what was promised: %v", err)
 		}
-		if _, why := b.admit(plan.Step{Spec: &probes.Spec{Kind: probes.KindHTTP}}); why != usedUp {
+		if _, why := b.admit(plan.Step{Spec: &probes.Spec{Kind: probes.KindHTTP}}, b.tally); why != usedUp {
 			t.Errorf("a step took what was promised: %q", why)
 		}
 		sends(t, rung, probes.RoleWarm)
 		rung.HoldUntil(b.start.Add(time.Second))
 		sends(t, rung, probes.RoleReuse)
-		if _, why := b.admit(plan.Step{Spec: &probes.Spec{Kind: probes.KindHTTP}}); why != usedUp {
+		if _, why := b.admit(plan.Step{Spec: &probes.Spec{Kind: probes.KindHTTP}}, b.tally); why != usedUp {
 			t.Errorf("a step took the control: %q", why)
 		}
 		rung.release()
@@ -201,7 +201,7 @@ func TestPromises(t *testing.T) {
 		if b.promised != 0 || b.sent != 3 {
 			t.Errorf("%d sent, %d promised", b.sent, b.promised)
 		}
-		last, why := b.admit(plan.Step{Spec: &probes.Spec{Kind: probes.KindHTTP}})
+		last, why := b.admit(plan.Step{Spec: &probes.Spec{Kind: probes.KindHTTP}}, b.tally)
 		if why != "" {
 			t.Fatalf("the control that was not needed is lost: %s", why)
 		}

@@ -155,7 +155,7 @@ func (p *pass) probe(ctx context.Context, run *probes.Run) {
 	live := p.live()
 	var seen []probes.Observation
 	res := runner.Run(ctx, p.plan, runner.Options{
-		Targets: p.cfg.Targets, Seed: p.flags.seed, UserAgent: userAgent(run.Version, p.cfg.Vantage),
+		Targets: p.cfg.Targets, UserAgent: userAgent(run.Version, p.cfg.Vantage),
 		Secrets: p.secrets(), ReadFile: p.sys.readFile, Watch: live.watch, Log: p.log,
 		Daily: p.dailyLeft(run.Started), LeaveAlone: p.doc.LeaveAlone,
 		Settle: p.plan.Settle,

@@ -1,0 +1,189 @@
+package runner
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"perch.example/plan"
+	"perch.example/probes"
+)
+
+// wave is one plan that is played.
+type wave struct {
+	env     probes.Env
+	settle  bool
+	secrets *secretCache
+	shares  map[string]share // by target
+	steps   []timed          // by at
+	done    chan probes.Observation
+}
+
+// share is a wave's part in a target's budget.
+type share struct {
+	*budget
+	*tally
+}
+
+// timed is a step and when its first request is booked. The zero time: there
+// is no room for it, ever.
+type timed struct {
+	plan.Step
+	at time.Time
+}
+
+// newWave takes part in the budgets of the plan's targets, and books its steps.
+func (r *Runner) newWave(p *plan.Plan) *wave {
+	o := r.options
+	w := &wave{
+		settle: o.Settle > 0, secrets: newSecretCache(o.Secrets), shares: map[string]share{},
+		done: make(chan probes.Observation, 64),
+	}
+	w.env = probes.Env{
+		Dial: o.Dial, Resolve: o.Resolve, Secrets: w.secrets.read, ReadFile: o.ReadFile,
+		UserAgent: o.UserAgent, IDs: probes.NewIDs(p.Seed), Watch: o.Watch, Log: o.Log,
+	}
+	now := time.Now()
+	soonest := map[string]time.Duration{} // of the targets whose budgets other waves began
+	for _, t := range o.Targets {
+		cal := p.Calendar(t.Name)
+		if cal == nil {
+			continue
+		}
+		b, begun := r.budgetOf(t, cal, now)
+		if begun {
+			soonest[t.Name] = b.forget(now)
+		}
+		w.shares[t.Name] = share{b, b.enter()}
+	}
+	for _, s := range p.Steps {
+		after, begun := soonest[s.Spec.Target]
+		w.book(s, after, begun)
+	}
+	slices.SortStableFunc(w.steps, func(a, b timed) int { return a.at.Compare(b.at) })
+	return w
+}
+
+// budgetOf returns a target's budget. The first wave's is what its plan has
+// booked; begun says that there was one before.
+func (r *Runner) budgetOf(t probes.Target, cal *plan.Calendar, now time.Time) (b *budget, begun bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b := r.budgets[t.Name]; b != nil {
+		return b, true
+	}
+	left := t.DailyLimit
+	if r.options.Daily != nil {
+		left = r.options.Daily(t.Name)
+	}
+	b = newBudget(t, cal, left, now.Add(firstLead))
+	b.noted(r.options.LeaveAlone[t.Name], now)
+	b.first = settling{
+		began: r.began, until: r.began.Add(r.options.Settle), log: r.options.Log, told: probes.Settled{Target: t.Name},
+	}
+	r.budgets[t.Name] = b
+	return b, false
+}
+
+// book gives a step its instant: the plan's, where its calendar is the budget's,
+// or else the next one after that for which there is room.
+func (w *wave) book(s plan.Step, after time.Duration, anew bool) {
+	b := w.shares[s.Spec.Target].budget
+	switch {
+	case !anew:
+		b.occupy(s)
+	case !b.place(&s, after+s.Start):
+		w.steps = append(w.steps, timed{Step: s})
+		return
+	}
+	w.steps = append(w.steps, timed{s, b.at(s.Start)})
+}
+
+// startAll starts each step at its instant. A step is a goroutine of its own:
+// an hour's hold takes no place from a 30 s one.
+func (w *wave) startAll(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for _, s := range w.steps {
+		mine := w.shares[s.Spec.Target]
+		timer.Reset(time.Until(s.at.Add(-mine.lead())))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			w.done <- unstarted(s.Step, probes.CutCanceled, "not started: "+context.Cause(ctx).Error())
+			continue
+		}
+		if s.at.IsZero() {
+			w.done <- unstarted(s.Step, probes.CutSkipped, "the budget has no room for it")
+			continue
+		}
+		slots, why := mine.admit(s.Step, mine.tally)
+		if why != "" {
+			mine.giveBack(s.Step)
+			w.done <- unstarted(s.Step, probes.CutSkipped, why)
+			continue
+		}
+		go w.play(ctx, s.Step, slots)
+	}
+}
+
+func (w *wave) play(ctx context.Context, s plan.Step, mine *slots) {
+	env := w.env
+	env.Step, env.Slots = s.Index, mine
+	if w.settle {
+		env.Settler = mine
+	}
+	env.Learn = func(a probes.Attempt) { w.learn(mine.budget, a) }
+	report := func(o probes.Observation) {
+		mine.release()
+		w.report(o)
+	}
+	switch s.Spec.Kind {
+	case probes.KindIdle:
+		probes.StartIdle(ctx, s.Spec, s.Hold, env, report)
+	case probes.KindHTTP:
+		report(guarded(s, func() probes.Observation { return probes.RunHTTP(ctx, s.Spec, env) }))
+	default:
+		report(unstarted(s, probes.CutInternal, "a bug in perch: no probe of kind "+string(s.Spec.Kind)))
+	}
+}
+
+// learn lets an attempt speak for those that come after it.
+func (w *wave) learn(b *budget, a probes.Attempt) {
+	b.learn(a)
+	if a.Reason == probes.ReasonUnauthorized {
+		w.secrets.forget()
+	}
+}
+
+func (w *wave) report(o probes.Observation) {
+	if o.Problem != "" {
+		w.env.Log.Error("step failed in perch itself", "target", o.Target, "probe", o.Probe, "problem", o.Problem)
+	}
+	w.env.Log.Debug("step ended", "target", o.Target, "probe", o.Probe, "hold", o.Hold, "cut", o.Cut, "attempts", len(o.Attempts))
+	w.done <- o
+}
+
+// guarded turns a panic into an internal observation.
+func guarded(s plan.Step, f func() probes.Observation) (o probes.Observation) {
+	defer func() {
+		if p := recover(); p != nil {
+			o = probes.Panicked(unstarted(s, probes.CutInternal, ""), p)
+		}
+	}()
+	return f()
+}
+
+func unstarted(s plan.Step, why probes.Cut, detail string) probes.Observation {
+	now := time.Now()
+	o := probes.Observation{
+		Target: s.Spec.Target, Probe: s.Spec.Probe, Kind: s.Spec.Kind, Hold: s.Hold, Search: s.Spec.Search,
+		Started: now, Ended: now, Cut: why, CutDetail: detail,
+	}
+	if why == probes.CutInternal {
+		o.Problem = detail
+	}
+	return o
+}
