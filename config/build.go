@@ -28,7 +28,7 @@ func (c *checker) build(s settings) Config {
 		Alertmanager: Alertmanager{URL: s.Alertmanager.URL, Headers: fields(s.Alertmanager.Headers)},
 		Metrics: Metrics{
 			PushURL: s.Metrics.Push.URL, PushHeaders: fields(s.Metrics.Push.Headers), PushStateless: s.Metrics.Push.Stateless,
-			Textfile: s.Metrics.Textfile, MaxSeries: s.Metrics.MaxSeries, BlackboxNames: s.Metrics.BlackboxNames,
+			Textfile: s.Metrics.Textfile, MaxSeries: s.Metrics.MaxSeries, BlackboxNames: s.Metrics.BlackboxNames, Listen: s.Metrics.Listen,
 		},
 		State: State(s.State),
 	}

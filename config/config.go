@@ -77,7 +77,8 @@ type Metrics struct {
 	PushStateless bool
 	Textfile      string
 	MaxSeries     int
-	BlackboxNames bool // also probe_success and the like, for dashboards made for blackbox_exporter
+	Listen        string // of perch serve: "host:port", the host may be empty
+	BlackboxNames bool   // also probe_success and the like, for dashboards made for blackbox_exporter
 }
 
 // State is where that is kept which survives between runs: in a file, or in a

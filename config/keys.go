@@ -32,7 +32,7 @@ func metrics() value {
 		).withRules(func(c *checker, at place, m map[string]any) { c.onceByName(at, m, "headers") })},
 		field{key: "textfile", doc: "Path of a file for node_exporter's textfile collector; it ends in .prom.", value: path()},
 		field{key: "max_series", doc: "A plan with more time series is refused.", value: count(1, 10_000_000), builtin: 20_000},
-		field{key: "listen", later: later + ": it comes with perch serve"},
+		field{key: "listen", doc: "Where perch serve answers /metrics, /healthz and /readyz; port 0 is any that is free.", value: listenAddress(), builtin: ":9877"},
 		field{key: "blackbox_names", doc: "Also probe_success, probe_duration_seconds and probe_http_duration_seconds, for dashboards made for blackbox_exporter.", value: boolean()},
 	)
 }
@@ -79,7 +79,7 @@ func sharedFields() []field {
 		{key: "owner", doc: "Who is told; shown in notices.", value: text("a name")},
 		{key: "severity", doc: "How urgent a notice is.", value: word("page", "ticket", "info")},
 		{key: "runbook", doc: "Linked from each notice.", value: webURL(true)},
-		{key: "every", doc: "How often a probe is due; always: in each run. A run skips what is not due yet, which needs state.", builtin: "5m",
+		{key: "every", doc: "How often a probe is due; always: in each run, and every 5m in perch serve. A run skips what is not due yet, which needs state.", builtin: "5m",
 			value: durationOr(second, 168*time.Hour, map[string]any{"always": time.Duration(0)}, asDuration)},
 		{key: "method", doc: "The request's method.", value: method(), builtin: "GET"},
 		{key: "headers", doc: "Sent with each request. Merged by name.", value: listOf(header(), 0, 100)},

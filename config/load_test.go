@@ -57,7 +57,7 @@ func TestContract(t *testing.T) {
 	}}
 	equal(t, "alerts", c.Alerts, standard)
 	equal(t, "slack", c.Slack, Slack{BotToken: probes.Source{Env: "SLACK_BOT_TOKEN"}, Channel: "#alerts", DashboardURL: "https://grafana.example/d/perch"})
-	equal(t, "metrics", c.Metrics, Metrics{PushURL: "http://pushgateway:9091", MaxSeries: 20000})
+	equal(t, "metrics", c.Metrics, Metrics{PushURL: "http://pushgateway:9091", MaxSeries: 20000, Listen: ":9877"})
 	equal(t, "state", c.State, State{File: "/var/lib/perch/state"})
 	target := c.Targets[0]
 	equal(t, "budget", target.Budget(), 2.0)

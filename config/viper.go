@@ -51,6 +51,7 @@ type settings struct {
 		} `mapstructure:"push"`
 		Textfile      string `mapstructure:"textfile"`
 		MaxSeries     int    `mapstructure:"max_series"`
+		Listen        string `mapstructure:"listen"`
 		BlackboxNames bool   `mapstructure:"blackbox_names"`
 	} `mapstructure:"metrics"`
 	State struct {

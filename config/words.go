@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -62,6 +64,22 @@ func version() value {
 
 // path is a file's path. Empty: none.
 func path() value { return text("a file's path") }
+
+// listenAddress is where a server listens: a port, and before it a host or
+// nothing.
+func listenAddress() value {
+	const want = "a port to listen on, such as :9877 or 127.0.0.1:9877"
+	return matching(want, `^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]*):[0-9]{1,5}$`, func(s string) bool {
+		host, port, err := net.SplitHostPort(s)
+		if err != nil {
+			return false
+		}
+		_, err = strconv.ParseUint(port, 10, 16)
+		_, notIP := netip.ParseAddr(host)
+		named := strings.Trim(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.") == ""
+		return err == nil && (named || notIP == nil)
+	})
+}
 
 // hidden keeps a value's text out of every message.
 func hidden(v value) value {
