@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"sync"
+
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
@@ -31,6 +33,7 @@ type Metrics struct {
 	blackbox      bool
 	targets       []probes.Target
 	specs         map[string]spec // by "target/probe"
+	whole         sync.RWMutex    // a scrape reads, what it must see all of writes
 }
 
 // spec is a configured probe and what it can produce.

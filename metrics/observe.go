@@ -8,7 +8,9 @@ import (
 )
 
 // Observe adds a run: its outcomes, its budget, its problems and itself.
-func (m *Metrics) Observe(run probes.Run) {
+func (m *Metrics) Observe(run probes.Run) { m.Whole(func() { m.observe(run) }) }
+
+func (m *Metrics) observe(run probes.Run) {
 	for _, outcomes := range byProbe(run.Outcomes) {
 		m.observeProbe(outcomes, run.Finished)
 	}
