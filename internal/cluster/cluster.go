@@ -22,6 +22,7 @@ type Cluster struct {
 	t       testing.TB
 	dir     string
 	kubectl string
+	client  *http.Client
 	config  string // the administrator's kubeconfig
 }
 
@@ -38,7 +39,7 @@ func Start(t testing.TB) *Cluster {
 	writeKey(t, newKey(t), c.file("accounts.key"))
 	admin, controllers := rand.Text(), rand.Text()
 	writeFile(t, c.file("tokens.csv"), fmt.Appendf(nil, "%s,admin,1,system:masters\n%s,system:kube-controller-manager,2\n", admin, controllers))
-	c.config = c.Kubeconfig(admin, "default")
+	c.config, c.client = c.Kubeconfig(admin, "default"), c.newClient()
 
 	etcd := c.startEtcd()
 	server := Run(t, "kube-apiserver",

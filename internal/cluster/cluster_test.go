@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -20,10 +21,16 @@ func TestStart(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `violates PodSecurity "restricted:latest"`) {
 		t.Errorf("a Pod that may escalate: %v", err)
 	}
-	mine := c.Kubeconfig(c.Token("shop", "default"), "shop")
+	token := c.Token("shop", "default")
+	mine := c.Kubeconfig(token, "shop")
 	if _, err := c.As(mine, "", "get", "configmaps"); err == nil || !strings.Contains(err.Error(), `"system:serviceaccount:shop:default" cannot list`) {
 		t.Errorf("an account without rights lists: %v", err)
 	}
+	if status, answer := c.Request(token, http.MethodGet, "/api/v1/namespaces/shop/configmaps", ""); status != http.StatusForbidden {
+		t.Errorf("the same by a request: %d %s", status, answer)
+	}
+	c.InstallKinds()
+	c.Apply("{apiVersion: monitoring.coreos.com/v1, kind: PodMonitor, metadata: {name: any, namespace: shop}, spec: {any: 1}}")
 	c.Apply(job)
 	Await(t, time.Minute, "the Job's Pod", func() error {
 		var pods struct {
