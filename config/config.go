@@ -19,6 +19,7 @@ type Config struct {
 	Alertmanager Alertmanager
 	Metrics      Metrics
 	State        State
+	Shard        Shard    // which part of the targets these are; Load gives all of them
 	Warnings     []string // what is allowed but should be looked at, each with file:line
 }
 

@@ -13,6 +13,7 @@ import (
 type Options struct {
 	Name         string // the config's; label perch
 	Vantage      string // label vantage
+	Shard        string // label shard, where each shard of the config has series of its own; empty: no such label
 	Version      string // of perch
 	GoVersion    string
 	Revision     string
@@ -27,7 +28,8 @@ type Options struct {
 // Metrics holds the series of one perch. It may be used by many goroutines.
 type Metrics struct {
 	name, vantage string
-	bare          gatherer // without perch and vantage: for a push, whose group carries them
+	shard         string
+	bare          gatherer // without perch, vantage and shard: for a push, whose group carries them
 	labelled      gatherer
 	vectors       vectors
 	blackbox      bool
@@ -45,14 +47,18 @@ type spec struct {
 // New makes the series that a config can count, at zero, and nothing else.
 func New(o Options) *Metrics {
 	m := &Metrics{
-		name: o.Name, vantage: o.Vantage,
+		name: o.Name, vantage: o.Vantage, shard: o.Shard,
 		vectors: newVectors(), blackbox: o.BlackboxNames, targets: o.Targets,
 		specs: map[string]spec{},
 	}
-	// A push whose group carries the labels perch and vantage must not carry
-	// them in its series.
+	// A push whose group carries the labels perch, vantage and shard must not
+	// carry them in its series.
 	m.bare.vectors = m.vectors.all()
-	m.labelled = gatherer{m.bare.vectors, []*dto.LabelPair{pair("perch", o.Name), pair("vantage", o.Vantage)}}
+	own := []*dto.LabelPair{pair("perch", o.Name), pair("vantage", o.Vantage)}
+	if o.Shard != "" {
+		own = append(own, pair("shard", o.Shard))
+	}
+	m.labelled = gatherer{m.bare.vectors, own}
 	for _, t := range o.Targets {
 		m.createTarget(t)
 		for _, s := range t.Probes {

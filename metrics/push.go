@@ -25,7 +25,7 @@ const (
 )
 
 // Push replaces this perch's group on a Pushgateway: job="perch", perch=NAME,
-// vantage=VANTAGE. header is sent with it; its values, and the URL's path, may
+// vantage=VANTAGE, and shard=SHARD where it is a shard's. header is sent with it; its values, and the URL's path, may
 // be secrets and never stand in an error. ctx bounds the whole push; a nil
 // client means one with the defaults.
 func (m *Metrics) Push(ctx context.Context, gateway string, header http.Header, client *http.Client) error {
@@ -46,6 +46,9 @@ func (m *Metrics) Push(ctx context.Context, gateway string, header http.Header, 
 	p := push.New(u.String(), job).
 		Grouping("perch", m.name).Grouping("vantage", m.vantage).
 		Client(g).Header(header.Clone()) // nil: none
+	if m.shard != "" {
+		p.Grouping("shard", m.shard)
+	}
 	if err := p.PushContext(ctx); err != nil {
 		return fmt.Errorf("pushing metrics to %s: %w", u.Scheme+"://"+u.Host, g.scrub(err))
 	}

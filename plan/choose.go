@@ -57,12 +57,20 @@ func checkedPatterns(c config.Config, only []string, refusal *Refusal) []string 
 			continue
 		}
 		if !matchesAny(c, pattern) {
-			refusal.add("--only "+pattern, "matches nothing, known are: %s", strings.Join(ids(c), ", "))
+			refusal.add("--only "+pattern, "matches nothing%s, known are: %s", within(c), strings.Join(ids(c), ", "))
 			continue
 		}
 		good = append(good, pattern)
 	}
 	return good
+}
+
+// within says that the config is only a part of one; empty: it is whole.
+func within(c config.Config) string {
+	if c.Shard.Whole() {
+		return ""
+	}
+	return " in " + c.Shard.String()
 }
 
 func matchesAny(c config.Config, pattern string) bool {

@@ -76,7 +76,7 @@ func checkOnly(cfg config.Config, only []string, path string) error {
 // one test is to show all that is wrong.
 func testDestinations(ctx context.Context, sys system, cfg config.Config, only []string) error {
 	now := sys.clock()
-	run := probes.Run{Name: cfg.Name, Vantage: cfg.Vantage, Started: now, RunID: runID(now, uint64(now.UnixNano()))}
+	run := probes.Run{Name: cfg.Name, Vantage: cfg.Vantage, Started: now, RunID: runID(now, uint64(now.UnixNano()), cfg.Shard)}
 	notice := alert.Test(alert.Options{Now: now, DashboardURL: cfg.Slack.DashboardURL}, run)
 	read := config.ReadSecret(sys.env, sys.readFile)
 	code := exitOK

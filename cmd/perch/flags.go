@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"perch.example/config"
 	"perch.example/probes"
 )
 
@@ -89,7 +90,12 @@ func (f *outputFlags) exitCode(run probes.Run) int {
 	return exitOK
 }
 
-// runID names a run for people and for traces: its start and its seed.
-func runID(started time.Time, seed uint64) string {
-	return strings.ToLower(started.UTC().Format("20060102T150405Z")) + fmt.Sprintf("-%06x", seed&0xffffff)
+// runID names a run for people and for traces: its start, its seed and its shard,
+// for those of one Job may start together and be given one seed.
+func runID(started time.Time, seed uint64, shard config.Shard) string {
+	id := strings.ToLower(started.UTC().Format("20060102T150405Z")) + fmt.Sprintf("-%06x", seed&0xffffff)
+	if !shard.Whole() {
+		id += "-" + shard.Name()
+	}
+	return id
 }

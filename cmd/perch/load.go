@@ -8,9 +8,18 @@ import (
 	"perch.example/diagnose/clients"
 )
 
-// loadConfig reads a config and logs what it warns about.
+// loadConfig reads a config and logs what it warns about. In a Pod of an Indexed
+// Job it is the Pod's shard of it.
 func loadConfig(sys system, path string, log *slog.Logger) (config.Config, error) {
-	return warned(log)(config.Load(path, configOptions(sys)))
+	shard, err := shardHere(sys.env)
+	if err != nil {
+		return config.Config{}, err
+	}
+	cfg, err := warned(log)(config.Load(path, configOptions(sys)))
+	if err != nil {
+		return config.Config{}, err
+	}
+	return cfg.InShard(shard), nil
 }
 
 // loadAnywhere is loadConfig for a command that no run depends on.

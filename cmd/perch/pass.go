@@ -102,6 +102,9 @@ func (p *pass) makePlan() error {
 	if err != nil {
 		return usage(err)
 	}
+	if shard := p.cfg.Shard; !shard.Whole() {
+		p.log.Info("this is a part of the config", "shard", shard.String(), "targets", len(p.cfg.Targets))
+	}
 	for _, note := range p.plan.Notes {
 		p.log.Info("plan", "note", note)
 	}
@@ -140,7 +143,7 @@ func (p *pass) begin(ctx context.Context) probes.Run {
 		Version: v, Name: p.cfg.Name, Vantage: p.cfg.Vantage, Seed: p.flags.seed,
 		Started: p.sys.clock(), NotDue: lastVerdicts(p.plan.NotDue, p.doc),
 	}
-	run.RunID = runID(run.Started, run.Seed)
+	run.RunID = runID(run.Started, run.Seed, p.cfg.Shard)
 	p.metrics = p.newMetrics(v, rev)
 	if p.store != nil {
 		p.showMemory()
@@ -177,7 +180,7 @@ func userAgent(version, vantage string) string {
 // them: with 200 targets they are most of a run's memory.
 func (p *pass) newMetrics(version, revision string) *metrics.Metrics {
 	o := metrics.Options{
-		Name: p.cfg.Name, Vantage: p.cfg.Vantage, Version: version, GoVersion: runtime.Version(), Revision: revision,
+		Name: p.cfg.Name, Vantage: p.cfg.Vantage, Shard: p.cfg.Shard.Name(), Version: version, GoVersion: runtime.Version(), Revision: revision,
 		Destinations: destinations(p.cfg), BlackboxNames: p.cfg.Metrics.BlackboxNames,
 	}
 	if !p.measures() {

@@ -59,6 +59,9 @@ the network, and --check does without.`,
 			if p.Name == "" {
 				p.Name = path
 			}
+			if !cfg.Shard.Whole() {
+				p.Name += fmt.Sprintf(", %s with %s", cfg.Shard, count(len(cfg.Targets), "target", "targets"))
+			}
 			p.Told, p.State = whoIsTold(cfg), "none: each run is the first"
 			if cfg.State.Kept() {
 				p.State = whichState(sys, cfg)

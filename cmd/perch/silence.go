@@ -1,9 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -12,7 +12,6 @@ import (
 
 	"perch.example/alert"
 	"perch.example/config"
-	"perch.example/state"
 )
 
 func newSilence(sys system) *cobra.Command {
@@ -20,7 +19,8 @@ func newSilence(sys system) *cobra.Command {
 		Use: "silence", Short: "Mute notices of a target or probe for a time, with a reason",
 		Long: `Mutes the notices of a target or probe for a time, with a reason. Probing and resolving go on. Silences of
 this kind are kept in the state, which the config has to name; those of the config itself stand in
-alerts.silences. A run that is under way does not see them yet, and keeps them for the next one.`,
+alerts.silences. A run that is under way does not see them yet, and keeps them for the next one. A perch in
+shards (an Indexed Job) keeps a state for each: --shards says how many, and each gets the silence.`,
 		Args: cobra.ArbitraryArgs, RunE: helpOrUnknown, SuggestionsMinimumDistance: 2,
 	}
 	cmd.AddCommand(newSilenceAdd(sys), newSilenceList(sys), newSilenceExpire(sys))
@@ -28,7 +28,7 @@ alerts.silences. A run that is under way does not see them yet, and keeps them f
 }
 
 func newSilenceAdd(sys system) *cobra.Command {
-	var configPath, reason, by string
+	var configPath, shards, reason, by string
 	var when silenceWhen
 	cmd := &cobra.Command{
 		Use: "add MATCH", Short: "Add a silence and print its id", Args: wantMatch,
@@ -38,6 +38,7 @@ func newSilenceAdd(sys system) *cobra.Command {
   perch silence add '*/calendar' --from 2026-12-31T15:00Z --until 2027-01-01T03:00Z --reason "year's end"`,
 	}
 	cmd.Flags().StringVar(&configPath, "config", "perch.yaml", "config `FILE|DIR`")
+	bindShards(cmd, &shards)
 	cmd.Flags().StringVar(&when.during, "for", "", "how long, from its begin on: a `DURATION` such as 90m, 2h or 3d")
 	cmd.Flags().StringVar(&when.from, "from", "", "when it begins: a `TIME` such as 2026-12-31T15:00Z, or a day (default: now)")
 	cmd.Flags().StringVar(&when.until, "until", "", "when it ends: a `TIME`, or a day, to its end in UTC")
@@ -54,20 +55,11 @@ func newSilenceAdd(sys system) *cobra.Command {
 			return usage(fmt.Errorf("silence add: %w", err))
 		}
 		s.By = who(sys, by)
-		made, err := editSilences(cmd.Context(), sys, cfg, func(all silences) error {
-			all[s.ID] = s
-			return nil
-		})
+		states, err := shardsOf(sys, cfg, shards)
 		if err != nil {
-			return unlessOther(err)
+			return usage(fmt.Errorf("silence add: %w", err))
 		}
-		fmt.Fprintf(sys.stdout, "%s mutes %s from %s until %s, in the state %s\n",
-			s.ID, strings.Join(matched(s.Match, cfg), ", "), stamp(s.From), stamp(s.Until), whichState(sys, cfg))
-		if made {
-			fmt.Fprintf(sys.stderr, "perch: silence add: there was no state in %s: a new one was made, and nothing is muted unless perch runs with this very state; if it keeps its state elsewhere (a path in a config is relative to where perch is started), add the silence there\n",
-				whichState(sys, cfg))
-		}
-		return nil
+		return eachState(states, func(cfg config.Config) error { return addTo(cmd.Context(), sys, cfg, s) })
 	}
 	return cmd
 }
@@ -92,12 +84,13 @@ func newOne(match, reason string, when silenceWhen, cfg config.Config, now time.
 }
 
 func newSilenceList(sys system) *cobra.Command {
-	var configPath, output string
+	var configPath, shards, output string
 	cmd := &cobra.Command{
 		Use: "list", Short: "Show the silences of the config and of the state", Args: noArgs,
 		Long: `Shows the silences of the config and of the state: active, pending, and what is over for less than a week.`,
 	}
 	cmd.Flags().StringVar(&configPath, "config", "perch.yaml", "config `FILE|DIR`")
+	bindShards(cmd, &shards)
 	cmd.Flags().StringVar(&output, "output", "text", "text or json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if output != "text" && output != "json" {
@@ -107,57 +100,47 @@ func newSilenceList(sys system) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		doc, err := readState(cmd.Context(), sys, cfg)
-		if err == nil {
-			err = checkOwner(sys, cfg, doc)
-		}
+		states, err := shardsOf(sys, cfg, shards)
 		if err != nil {
-			return unlessOther(err)
+			return usage(fmt.Errorf("silence list: %w", err))
 		}
-		all, err := silencesOf(doc)
-		if all == nil {
-			return own(err)
+		kept, problem := silencesIn(cmd.Context(), sys, states)
+		all := silences{}
+		for i, in := range kept {
+			if in.read {
+				sayWhich(sys, states[i], in.none)
+				maps.Copy(all, in.silences) // one that is in several is the same in all
+			}
 		}
-		sayWhich(sys, cfg, doc.Empty())
+		if problem != nil && len(all) == 0 {
+			return problem
+		}
 		if err := writeSilences(sys.stdout, allSilences(cfg, all.inOrder(), sys.clock()), output); err != nil {
 			return own(err)
 		}
-		if err != nil {
-			return own(err)
-		}
-		return nil
+		return problem
 	}
 	return cmd
 }
 
 func newSilenceExpire(sys system) *cobra.Command {
-	var configPath string
+	var configPath, shards string
 	cmd := &cobra.Command{
 		Use: "expire ID...", Short: "End silences now", Args: wantIDs,
 		Long: `Ends silences now. An ID is that of perch silence list, or its first characters.`,
 	}
 	cmd.Flags().StringVar(&configPath, "config", "perch.yaml", "config `FILE|DIR`")
+	bindShards(cmd, &shards)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		cfg, err := silenceConfig(cmd, sys, configPath)
 		if err != nil {
 			return err
 		}
-		var ended []silence
-		unknown := errors.New("")
-		_, err = editSilences(cmd.Context(), sys, cfg, func(all silences) error {
-			ended, unknown = all.expire(args, sys.clock())
-			return unknown
-		})
-		switch {
-		case err != nil && unknown != nil && errors.Is(err, unknown):
-			return usage(fmt.Errorf("silence expire: in the state %s: %w", whichState(sys, cfg), unknown))
-		case err != nil:
-			return unlessOther(err)
+		states, err := shardsOf(sys, cfg, shards)
+		if err != nil {
+			return usage(fmt.Errorf("silence expire: %w", err))
 		}
-		for _, s := range ended {
-			fmt.Fprintf(sys.stdout, "%s (%s) ended at %s, in the state %s\n", inLine(s.ID), orDash(inLine(s.Match)), stamp(s.Until), whichState(sys, cfg))
-		}
-		return nil
+		return expireAll(cmd.Context(), sys, states, args)
 	}
 	return cmd
 }
@@ -177,44 +160,4 @@ func silenceConfig(cmd *cobra.Command, sys system, path string) (config.Config, 
 			"`state: {file: /var/lib/perch/state}` (or in a cluster `state: {configmap: perch-state}`), or write the silence into alerts.silences", path))
 	}
 	return cfg, nil
-}
-
-// editSilences changes the state's silences, beside a run if one is under way.
-// It reports whether there was no state before.
-func editSilences(ctx context.Context, sys system, cfg config.Config, change func(silences) error) (made bool, err error) {
-	err = editState(ctx, sys, cfg, func(d *state.Document) error {
-		if err := checkOwner(sys, cfg, *d); err != nil {
-			return err
-		}
-		made, d.Name = d.Empty(), cfg.Name
-		all, err := silencesOf(*d)
-		if all == nil {
-			return err
-		}
-		if err := change(all); err != nil {
-			return err
-		}
-		return all.put(d, surelyPast(*d, sys.clock()))
-	})
-	return made, err
-}
-
-// unlessOther is own, but for a state that is another config's: the command
-// line names the wrong one.
-func unlessOther(err error) error {
-	var other *otherStateError
-	if errors.As(err, &other) {
-		return usage(fmt.Errorf("silence: %w", other))
-	}
-	return own(err)
-}
-
-// sayWhich says on stderr, so that a list stays one, which state was looked
-// into.
-func sayWhich(sys system, cfg config.Config, none bool) {
-	if none {
-		fmt.Fprintf(sys.stderr, "perch: silence list: there is no state in %s (a path in a config is relative to where perch is started)\n", whichState(sys, cfg))
-		return
-	}
-	fmt.Fprintf(sys.stderr, "perch: silence list: the state is %s\n", whichState(sys, cfg))
 }
