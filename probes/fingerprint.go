@@ -70,6 +70,7 @@ type PathPrint struct {
 type ConnectionPrint struct {
 	Address   netip.Addr   `json:"address"`
 	Problem   string       `json:"problem,omitempty"` // why none could be opened, or not all of it
+	Untried   bool         `json:"untried,omitempty"` // there was no time for it within the budget
 	Source    netip.Addr   `json:"source,omitzero"`
 	Subnet    netip.Prefix `json:"source_subnet,omitzero"`
 	Interface string       `json:"interface,omitempty"`

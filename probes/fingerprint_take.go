@@ -143,7 +143,7 @@ func (k *taking) lookUp(ctx context.Context, limit time.Duration) ([]netip.Addr,
 func (k *taking) connectAll(ctx context.Context, addresses []netip.Addr, limits Timeouts) {
 	addresses = addresses[:min(len(addresses), connectAtMost)]
 	for _, a := range addresses {
-		k.out.Connections = append(k.out.Connections, ConnectionPrint{Address: a, Problem: notTried})
+		k.out.Connections = append(k.out.Connections, ConnectionPrint{Address: a, Untried: true})
 		k.seen = append(k.seen, &seen{})
 	}
 	pace := paceOf(k.target.Budget())
@@ -153,7 +153,7 @@ func (k *taking) connectAll(ctx context.Context, addresses []netip.Addr, limits 
 			break
 		}
 		i := n % len(addresses)
-		if n < len(addresses) || k.out.Connections[i].Reached() {
+		if n < len(addresses) || k.out.Connections[i].Problem == "" {
 			k.connect(ctx, i, limits)
 		}
 	}
@@ -161,8 +161,6 @@ func (k *taking) connectAll(ctx context.Context, addresses []netip.Addr, limits 
 		k.sum(i)
 	}
 }
-
-const notTried = "not tried: there was no time for it within the target's budget"
 
 // paceOf is how long after a connection the next one may be opened, a tenth
 // longer than the budget's requests are apart on average, so that no window of
@@ -212,6 +210,7 @@ func (k *taking) connect(ctx context.Context, i int, limits Timeouts) {
 		dial = (&net.Dialer{KeepAlive: -1}).DialContext
 	}
 	var raw net.Conn
+	c.Untried = false
 	o := wire.Options{
 		Host: c.Address.String(), Port: k.out.Port, Connect: limits.Connect, Handshake: limits.TLS,
 		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {

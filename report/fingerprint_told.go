@@ -1,0 +1,150 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"perch.example/probes"
+)
+
+// Taken is a fingerprint and the name of the file that it was read from.
+type Taken struct {
+	File string
+	probes.Fingerprint
+}
+
+// ComparedFingerprints writes how two fingerprints compare: first whether they
+// are of the same path, then each difference, what was compared, and what could
+// not be. The error is w's.
+func ComparedFingerprints(w io.Writer, a, b Taken, c Comparison, s Style) error {
+	p := &page{style: s}
+	p.hang(nil, comparedHeadline(c))
+	for i, t := range []Taken{a, b} {
+		p.field(string(rune('A'+i)), plain(t.File+": "+placeWords(t.Place)+", taken "+t.Taken.UTC().Format(time.RFC3339)))
+	}
+	for _, d := range c.all(Different) {
+		p.gap()
+		p.difference(d)
+	}
+	p.gap()
+	p.parts("Equal", inkGood, c.all(Same), false)
+	p.parts("May differ", inkPlain, c.all(Noted), true)
+	p.parts("Not told", inkWarn, c.all(Unknown), true)
+	for i, t := range c.Alone {
+		p.field(first(i, "In one only"), plain(t+": not compared"))
+	}
+	p.gap()
+	p.hang(nil, span{inkStrong, "What cannot be seen from inside, whatever is equal:"})
+	for _, u := range unseen() {
+		p.hang([]span{plain(margin + "- ")}, plain(u))
+	}
+	return p.flush(w)
+}
+
+func comparedHeadline(c Comparison) span {
+	if n := len(c.all(Different)); n > 0 {
+		return span{inkBad, "NOT THE SAME PATH: " + counted(n, "difference")}
+	}
+	if n := len(c.all(Unknown)); n > 0 {
+		return span{inkGood, fmt.Sprintf("THE SAME PATH as far as can be seen; %s could not be compared", counted(n, "part"))}
+	}
+	return span{inkGood, "THE SAME PATH as far as can be seen"}
+}
+
+// about is the part's name, and the target's where it has one.
+func (d Compared) about() string {
+	if d.Target == "" {
+		return d.Part.words().name
+	}
+	return d.Part.words().name + " to " + d.Target
+}
+
+func (p *page) difference(d Compared) {
+	w := d.Part.words()
+	p.hang([]span{{inkBad, "DIFFERENT: "}}, span{inkStrong, d.about()})
+	p.field("A", plain(told(d.A)))
+	p.field("B", plain(told(d.B)))
+	means := w.means
+	if d.Why != "" {
+		means = sentence(d.Why)
+	}
+	p.field("Means", plain(means))
+	p.field("Do", plain(w.do))
+}
+
+func told(value string) string {
+	if value == "" {
+		return "unknown"
+	}
+	return value
+}
+
+func sentence(s string) string {
+	return strings.ToUpper(s[:1]) + s[1:] + "."
+}
+
+// parts lists parts: their names alone, or a line each with both values.
+func (p *page) parts(label string, ink ink, all []Compared, values bool) {
+	if !values {
+		var said []string
+		for _, d := range all {
+			said = append(said, d.about())
+		}
+		if len(said) > 0 {
+			p.field(label, span{ink, strings.Join(said, ", ")})
+		}
+		return
+	}
+	for i, d := range all {
+		text := d.about()
+		if d.A != "" || d.B != "" {
+			text += ": A " + told(d.A) + ", B " + told(d.B)
+		}
+		if d.Why != "" {
+			text += " (" + d.Why + ")"
+		}
+		p.field(first(i, label), span{ink, text})
+	}
+}
+
+// The comparison's JSON is a contract like the report's (docs/json.md).
+type comparisonJSON struct {
+	Same    bool           `json:"same"`
+	A       string         `json:"a"`
+	B       string         `json:"b"`
+	Parts   []comparedJSON `json:"parts"`
+	InOne   []string       `json:"in_one_only"`
+	NotSeen []string       `json:"not_seen"`
+}
+
+type comparedJSON struct {
+	Part   Part      `json:"part"`
+	Target string    `json:"target,omitempty"`
+	How    Agreement `json:"how"`
+	A      string    `json:"a,omitempty"`
+	B      string    `json:"b,omitempty"`
+	Why    string    `json:"why,omitempty"`
+	Means  string    `json:"means,omitempty"`
+	Do     string    `json:"do,omitempty"`
+}
+
+// ComparedFingerprintsJSON writes the same as one JSON document. The error is
+// w's.
+func ComparedFingerprintsJSON(w io.Writer, a, b Taken, c Comparison) error {
+	d := comparisonJSON{
+		Same: !c.Differs(), A: a.File, B: b.File, Parts: []comparedJSON{}, InOne: append([]string{}, c.Alone...), NotSeen: unseen(),
+	}
+	for _, part := range c.Parts {
+		one := comparedJSON{Part: part.Part, Target: part.Target, How: part.How, A: part.A, B: part.B, Why: part.Why}
+		if part.How == Different {
+			one.Means, one.Do = part.Part.words().means, part.Part.words().do
+		}
+		d.Parts = append(d.Parts, one)
+	}
+	if err := indented(w, d); err != nil {
+		return fmt.Errorf("writing the comparison: %w", err)
+	}
+	return nil
+}
