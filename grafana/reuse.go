@@ -1,0 +1,152 @@
+package grafana
+
+// reuse shows after how long the path ends idle connections, and what the
+// application's client makes of it.
+func reuse() board {
+	return board{
+		file: "connection-reuse.json", uid: "perch-connection-reuse", title: "Connection reuse", from: "now-24h",
+		about: "Which idle connections can still be used, after how long the path ends them, and whether the client and its retry policy cope.",
+		sections: []section{
+			{"Now", reuseNow()},
+			{"Held idle, then used again", reuseHolds()},
+			{"How long an idle connection lives", reuseTimeouts()},
+			{"What the wire showed", reuseReasons()},
+			{"Retries", reuseRetries()},
+		},
+	}
+}
+
+func reuseNow() []panel {
+	return []panel{
+		reuseSafe(5),
+		{
+			look: lookStat, title: "Shortest idle timeout", wide: 5, tall: 4, unit: "s", empty: "NOTHING CLOSED",
+			about:   "The shortest idle age at which a connection was seen to end. Set the client's max idle below it, less a second or two. NOTHING CLOSED: all rungs lived; hold for longer to find the end.",
+			queries: []query{{`min(perch_idle_timeout_seconds{` + ofProbe + `})`, "measured"}},
+			steps:   []step{{0, info}}, style: style{plain: true},
+		},
+		{
+			look: lookStat, title: "Of what is expected", wide: 4, tall: 4, unit: "percentunit", decimals: new(0.0), empty: "NOTHING TO COMPARE",
+			about:   "The measured timeout against `keep_alive` of the config, where it is least. Below 95% the path does not keep what was promised: show this to the API's owner.",
+			queries: []query{{`min(` + shareOfExpected() + `)`, "share"}},
+			steps:   []step{{0, bad}, {0.95, good}},
+		},
+		{
+			look: lookStat, title: "The client's danger band", wide: 6, tall: 4, unit: "s", empty: "NO BAND",
+			about: "Idle ages at which the application's client would use a connection that the path has closed. No `to`: without end. Close it: max idle, or a check before reuse, below `from`.",
+			queries: []query{
+				{`min(perch_client_danger_band_seconds{` + ofProbe + `,bound="from"})`, "from"},
+				{`max(perch_client_danger_band_seconds{` + ofProbe + `,bound="to"})`, "to"},
+			},
+			steps: []step{{0, warn}}, style: style{names: true, plain: true},
+		},
+		{
+			look: lookStat, title: "Retry gaps", wide: 4, tall: 4, unit: "none", decimals: new(0.0), empty: "NO POLICY DECLARED",
+			about:   "Failures for which the declared retry policy has no entry, though sending again would be safe. *Retries* below names them; `perch audit` says what to add.",
+			queries: []query{{`sum(max by (target, client, reason) (perch_retry_gap{` + ofProbe + `}))`, "gaps"}},
+			words:   []word{{0, "NONE", good}}, steps: []step{{0, good}, {1, warn}},
+		},
+	}
+}
+
+// shareOfExpected is the measured timeout of each probe against the one that
+// its config expects.
+func shareOfExpected() string {
+	return `min by (target, probe) (perch_idle_timeout_seconds{` + ofProbe + `}) / max by (target, probe) (perch_keep_alive_expected_seconds{` + ofProbe + `})`
+}
+
+func reuseHolds() []panel {
+	return []panel{
+		{
+			look: lookStates, title: "What became of each hold", wide: 16, tall: 9, unit: "none", empty: "no idle probe",
+			about: "A row for each rung. CLOSED: the other side had ended the connection. DIED: silence or half an answer, which no check before reuse can see. " +
+				"The shortest rung that is not OK says below what the client's max idle must lie.",
+			queries: []query{{holdState(), "{{target}} / {{probe}} {{hold_seconds}} s"}},
+			words:   []word{{1, "OK", good}, {2, "CLOSED", warn}, {3, "DIED", bad}}, style: style{least: "10m"},
+		},
+		{
+			look: lookGauges, title: "Reuse worked", wide: 8, tall: 9, unit: "percentunit", decimals: new(0.0), min: new(0.0), max: new(1.0), empty: "no idle probe",
+			about: "Share of the holds of each rung that could be used again, in the time shown. A rung between 0% and 100% is a race or several servers behind one name: stay clear of it.",
+			queries: []query{{`sort_desc(` + within("target, probe, hold_seconds", "perch_holds_total", ofProbe+`,result="survived"`) +
+				"\n  / " + within("target, probe, hold_seconds", "perch_holds_total", ofProbe) + " >= 0)", "{{probe}} {{hold_seconds}} s"}},
+			steps: []step{{0, bad}, {0.01, warn}, {1, good}},
+		},
+	}
+}
+
+// holdState is the worst that a step of time brought for each rung: 3 died, 2
+// closed, 1 survived; nothing, where no hold ended.
+func holdState() string {
+	grown := func(result string) string {
+		return each("target, probe, hold_seconds", "perch_holds_total", ofProbe+`,result="`+result+`"`) + " > 0"
+	}
+	return "(" + grown("died") + ") * 0 + 3\nor (" + grown("closed") + ") * 0 + 2\nor (" + grown("survived") + ") * 0 + 1"
+}
+
+func reuseTimeouts() []panel {
+	of := func(metric, further, name string) query {
+		return query{`min by (target, probe) (` + metric + `{` + ofProbe + further + `})`, "{{target}} / {{probe}} " + name}
+	}
+	return []panel{
+		{
+			look: lookSeries, title: "Idle timeout", wide: 16, tall: 10, unit: "s", min: new(0.0), empty: "no idle probe",
+			about: "Measured: when the path was seen to end a connection. Expected: your config. Advertised: the API's own Keep-Alive header. Between `band from` and `band to` the client uses dead connections. " +
+				"Choose one probe above. A measured line below the expected one is what to show to the API's owner.",
+			queries: []query{
+				of("perch_idle_timeout_seconds", "", "measured"),
+				of("perch_keep_alive_expected_seconds", "", "expected"),
+				of("perch_idle_advertised_seconds", "", "advertised"),
+				of("perch_idle_survived_seconds", "", "longest that worked"),
+				of("perch_idle_died_seconds", "", "shortest that failed"),
+				of("perch_client_danger_band_seconds", `,bound="from"`, "band from"),
+				of("perch_client_danger_band_seconds", `,bound="to"`, "band to"),
+			},
+			inks: []ink{
+				{"/ measured$/", info, false}, {"/ expected$/", neutral, true}, {"/ advertised$/", purple, true},
+				{"/ worked$/", good, false}, {"/ failed$/", bad, false}, {"/ band (from|to)$/", warn, true},
+			},
+		},
+		{
+			look: lookGauges, title: "Measured against expected", wide: 8, tall: 10, unit: "percentunit", decimals: new(0.0), min: new(0.0), max: new(1.5), empty: "nothing to compare",
+			about:   "For each probe. Below 95% connections end early: lower the client's max idle now, and ask the API's owner why. Above 100% there is room.",
+			queries: []query{{`sort(` + shareOfExpected() + `)`, "{{target}} / {{probe}}"}},
+			steps:   []step{{0, bad}, {0.95, good}},
+		},
+	}
+}
+
+func reuseReasons() []panel {
+	const failed = `,reason!~"ok|canceled|skipped|no_keep_alive"`
+	return []panel{
+		{
+			look: lookSeries, title: "Failures of reused connections", wide: 12, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no idle probe",
+			about:   "By reason, each 10 minutes. docs/reasons.md explains each, and whether sending again is safe. If the panel beside shows the same, it is not the reuse.",
+			queries: []query{{each("reason", "perch_attempts_total", ofProbe+`,connection="reused"`+failed) + " > 0", "{{reason}}"}},
+			style:   style{bars: true, least: "10m"},
+		},
+		{
+			look: lookSeries, title: "Failures of fresh connections", wide: 12, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0),
+			about:   "By reason, each 10 minutes: new connections and controls. What fails here is the API or the path, not the pool: stop looking at keep-alive settings.",
+			queries: []query{{each("reason", "perch_attempts_total", ofProbe+`,connection=~"fresh|control"`+failed) + " > 0", "{{reason}}"}},
+			style:   style{bars: true, least: "10m"},
+		},
+	}
+}
+
+func reuseRetries() []panel {
+	return []panel{
+		{
+			look: lookGauges, title: "Failures that the retry policy lets through", wide: 12, tall: 7, unit: "short", decimals: new(0.0), min: new(0.0), empty: "none",
+			about: "Failures of reused connections that were seen in the time shown and for which the declared policy has a gap: the application would have returned them as errors. Add the entry that `perch audit` names.",
+			queries: []query{{`sort_desc(round(` + within("target, reason", "perch_attempts_total", ofProbe+`,connection="reused"`) +
+				")\n  * on (target, reason) max by (target, reason) (perch_retry_gap{" + ofProbe + "}) > 0)", "{{target}} {{reason}}"}},
+			steps: []step{{0, bad}},
+		},
+		{
+			look: lookStates, title: "Retry gaps", wide: 12, tall: 7, unit: "none", empty: "none",
+			about:   "Reasons for which the declared policy has no entry, and since when. A gap counts also before it is met. `perch audit` says what to add, in the client's own words.",
+			queries: []query{{`max by (target, reason) (perch_retry_gap{` + ofProbe + `}) == 1`, "{{target}} {{reason}}"}},
+			words:   []word{{1, "GAP", warn}},
+		},
+	}
+}
