@@ -43,17 +43,35 @@ func (p *pass) reserve(ctx context.Context, now time.Time) {
 	for _, t := range p.plan.Targets {
 		most[t.Target] = min(t.MaxRequests, max(0, left(t.Target)))
 	}
+	if p.reserved == nil {
+		p.reserved = map[*pass]state.Reservation{}
+	}
+	mine := state.Reservation{Most: most, Now: now, Last: now.Add(p.plan.LongestWall)}
+	p.reserved[p] = mine
 	ctx, cancel := context.WithTimeout(ctx, reserveWithin)
 	defer cancel()
-	if err := p.store.Reserve(ctx, state.Reservation{Most: most, Now: now, Last: now.Add(p.plan.LongestWall)}); err != nil {
+	if err := p.store.Reserve(ctx, mine); err != nil {
 		p.problem(probes.PartState, err)
 	}
 }
 
-// count keeps what the run sent, and drops what the config no longer names.
+// toSave is the document with what those under way have reserved: a save takes
+// back what was reserved before it.
+func (k *kept) toSave() state.Document {
+	d := k.doc
+	for _, r := range k.reserved {
+		d = d.Reserved(r.Most, r.Now, r.Last)
+	}
+	return d
+}
+
+// count keeps what the run sent, in place of what it had reserved, and drops
+// what the config no longer names. Of a run over midnight all counts for the new
+// day: a limit may be kept too strictly, never too loosely.
 func (p *pass) count(run probes.Run) {
+	delete(p.reserved, p)
 	for _, b := range run.Budget {
-		p.doc.AddRequests(b.Target, run.Started, b.Requests)
+		p.doc.AddRequests(b.Target, run.Finished, b.Requests)
 		p.doc.SetSent(b.Target, b.InWindow, b.Last)
 		p.doc.SetLeaveAlone(b.Target, b.LeaveAlone)
 	}

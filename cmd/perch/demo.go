@@ -45,7 +45,7 @@ prints the report, the Slack message it would send and the metrics it would expo
 			return own(err)
 		}
 		cfg.Alerts.Settle = 0 // the server is up
-		return playDemo(cmd.Context(), &pass{sys: sys, cfg: cfg, flags: flags, out: outputFlags{format: "text", failOn: "never"}, log: log, showMetrics: true})
+		return playDemo(cmd.Context(), &pass{kept: &kept{}, sys: sys, cfg: cfg, flags: flags, out: outputFlags{format: "text", failOn: "never"}, log: log, showMetrics: true})
 	}
 	return cmd
 }

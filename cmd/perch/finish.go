@@ -41,10 +41,7 @@ func (p *pass) finish(ctx context.Context, run *probes.Run) {
 	defer cancel()
 	defer func() { run.Problems = p.problems }()
 
-	p.count(*run)
-	run.Problems = p.problems
-	p.observe(*run)
-	p.decide(run)
+	p.takeIn(run)
 	if p.store == nil {
 		p.sayUnkept(run)
 		p.pushLast(ctx)
@@ -61,4 +58,12 @@ func (p *pass) finish(ctx context.Context, run *probes.Run) {
 	if (!written || !pushed) && p.save(ctx) && written { // that it failed is counted
 		p.writeTextfile()
 	}
+}
+
+// takeIn counts what a run did, and decides what is told.
+func (p *pass) takeIn(run *probes.Run) {
+	p.count(*run)
+	run.Problems = p.problems
+	p.observe(*run)
+	p.decide(run)
 }

@@ -105,7 +105,7 @@ func newPass(t *testing.T, text string, d *diary) (*pass, *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	p := &pass{sys: sys, cfg: cfg, flags: runFlags{all: true, seed: 1}, log: slog.New(slog.NewTextHandler(&log, nil)), store: d}
+	p := &pass{kept: &kept{store: d}, sys: sys, cfg: cfg, flags: runFlags{all: true, seed: 1}, log: slog.New(slog.NewTextHandler(&log, nil))}
 	return p, &log
 }
 

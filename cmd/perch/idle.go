@@ -66,7 +66,7 @@ connections silently shows as the longest hold that worked and the shortest that
 			log.Warn("idle", "warning", w)
 		}
 		log.Info("holding connections; the report comes when the last one has ended", "connections", f.connections, "longest", f.longest)
-		return measureIdle(cmd.Context(), &pass{sys: sys, cfg: cfg, flags: f.run, out: out, log: log})
+		return measureIdle(cmd.Context(), &pass{kept: &kept{}, sys: sys, cfg: cfg, flags: f.run, out: out, log: log})
 	}
 	return cmd
 }

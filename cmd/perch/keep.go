@@ -136,14 +136,18 @@ func (p *pass) save(ctx context.Context) bool {
 	// be telling and pushing what it knows.
 	var aside *state.AsideError
 	var lost *state.LostError
-	kept := err == nil || errors.As(err, &aside) && !errors.As(err, &lost)
+	saved := err == nil || errors.As(err, &aside) && !errors.As(err, &lost)
+	p.unsaved = nil
+	if !saved {
+		p.unsaved = err
+	}
 	if err != nil {
 		p.problem(probes.PartState, err)
 	}
-	if warning := p.store.Warning(); warning != "" && kept {
+	if warning := p.store.Warning(); warning != "" && saved {
 		p.log.Warn("state", "warning", warning)
 	}
-	return kept
+	return saved
 }
 
 // saveSmaller saves, and where the state is too large, drops what is needed
@@ -151,7 +155,7 @@ func (p *pass) save(ctx context.Context) bool {
 func (p *pass) saveSmaller(ctx context.Context) error {
 	before := len(p.memory.Incidents)
 	for {
-		err := p.store.Save(ctx, p.doc)
+		err := p.store.Save(ctx, p.toSave())
 		var large *state.TooLargeError
 		if !errors.As(err, &large) {
 			return err

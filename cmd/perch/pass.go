@@ -29,13 +29,8 @@ type pass struct {
 	out   outputFlags
 	log   *slog.Logger
 
-	store       keeper // nil: nothing is remembered
-	doc         state.Document
-	memory      alert.Memory
-	silenced    silences  // the state's; nil: they could not be read
-	past        time.Time // what ended before it is over for good: surelyPast
+	*kept
 	plan        *plan.Plan
-	metrics     *metrics.Metrics
 	observed    bool          // the metrics hold this run: problems are counted one by one from then on
 	pushing     chan struct{} // closed when the first push has ended; nil: there is none
 	hurry       *hurry        // of finish; nil before
@@ -44,6 +39,20 @@ type pass struct {
 	showMetrics bool                                            // print them, as the demo does
 	notices     string                                          // what would have been sent, where nobody is told
 	text        func(io.Writer, probes.Run, report.Style) error // nil: report.Text
+}
+
+// kept is what outlasts a pass: the waves of perch serve share one, one at a
+// time.
+type kept struct {
+	store    keeper // nil: nothing is remembered
+	doc      state.Document
+	memory   alert.Memory
+	silenced silences                    // the state's; nil: they could not be read
+	past     time.Time                   // what ended before it is over for good: surelyPast
+	reserved map[*pass]state.Reservation // what those under way may still send
+	unsaved  error                       // why the last save failed; nil: it did not
+	metrics  *metrics.Metrics
+	runner   *runner.Runner
 }
 
 func (p *pass) problem(part probes.Part, err error) {
@@ -138,13 +147,8 @@ func checkSeries(cfg config.Config) error {
 // begin makes the run and its metrics, and what has to stand somewhere before
 // the first request leaves.
 func (p *pass) begin(ctx context.Context) probes.Run {
-	v, rev := build()
-	run := probes.Run{
-		Version: v, Name: p.cfg.Name, Vantage: p.cfg.Vantage, Seed: p.flags.seed,
-		Started: p.sys.clock(), NotDue: lastVerdicts(p.plan.NotDue, p.doc),
-	}
-	run.RunID = runID(run.Started, run.Seed, p.cfg.Shard)
-	p.metrics = p.newMetrics(v, rev)
+	run := p.newRun()
+	p.metrics = p.newMetrics()
 	if p.store != nil {
 		p.showMemory()
 	}
@@ -153,20 +157,42 @@ func (p *pass) begin(ctx context.Context) probes.Run {
 	return run
 }
 
+func (p *pass) newRun() probes.Run {
+	v, _ := build()
+	run := probes.Run{
+		Version: v, Name: p.cfg.Name, Vantage: p.cfg.Vantage, Seed: p.flags.seed,
+		Started: p.sys.clock(), NotDue: lastVerdicts(p.plan.NotDue, p.doc),
+	}
+	run.RunID = runID(run.Started, run.Seed, p.cfg.Shard)
+	return run
+}
+
 // probe runs the plan and judges what it observed.
 func (p *pass) probe(ctx context.Context, run *probes.Run) {
 	live := p.live()
-	var seen []probes.Observation
-	res := runner.Run(ctx, p.plan, runner.Options{
-		Targets: p.cfg.Targets, UserAgent: userAgent(run.Version, p.cfg.Vantage),
-		Secrets: p.secrets(), ReadFile: p.sys.readFile, Watch: live.watch, Log: p.log,
-		Daily: p.dailyLeft(run.Started), LeaveAlone: p.doc.LeaveAlone,
-		Settle: p.plan.Settle,
-	}, func(o probes.Observation) { seen = append(seen, o) })
+	p.runner = p.newRunner(run.Started, p.plan.Settle, live.watch)
+	seen := p.play(ctx, run)
 	live.stop()
+	p.judge(run, seen)
+}
+
+// newRunner knows what earlier runs sent. What it sends itself it knows alone.
+func (p *pass) newRunner(now time.Time, settle time.Duration, watch func(probes.Event)) *runner.Runner {
+	v, _ := build()
+	return runner.New(runner.Options{
+		Targets: p.cfg.Targets, UserAgent: userAgent(v, p.cfg.Vantage), Dial: p.sys.dial,
+		Secrets: p.secrets(), ReadFile: p.sys.readFile, Watch: watch, Log: p.log,
+		Daily: p.dailyLeft(now), LeaveAlone: p.doc.LeaveAlone, Settle: settle,
+	})
+}
+
+// play plays the plan, and puts into the run what is not for judging.
+func (p *pass) play(ctx context.Context, run *probes.Run) []probes.Observation {
+	var seen []probes.Observation
+	res := p.runner.Play(ctx, p.plan, func(o probes.Observation) { seen = append(seen, o) })
 	run.Finished, run.CutShort, run.Budget, run.Delays = p.sys.clock(), res.CutShort, res.Budget, res.Delays
 	run.Settled = res.Settled
-	p.judge(run, seen)
+	return seen
 }
 
 func userAgent(version, vantage string) string {
@@ -178,7 +204,8 @@ func userAgent(version, vantage string) string {
 
 // newMetrics makes the series of the config's targets where somebody will read
 // them: with 200 targets they are most of a run's memory.
-func (p *pass) newMetrics(version, revision string) *metrics.Metrics {
+func (p *pass) newMetrics() *metrics.Metrics {
+	version, revision := build()
 	o := metrics.Options{
 		Name: p.cfg.Name, Vantage: p.cfg.Vantage, Shard: p.cfg.Shard.Name(), Version: version, GoVersion: runtime.Version(), Revision: revision,
 		Destinations: destinations(p.cfg), BlackboxNames: p.cfg.Metrics.BlackboxNames,

@@ -33,7 +33,7 @@ wrong, 3 the run was cut short, 4 perch could not do its own part.`,
 		if err != nil {
 			return usage(err)
 		}
-		return runConfig(cmd.Context(), &pass{sys: sys, cfg: cfg, flags: flags, out: out, log: log})
+		return runConfig(cmd.Context(), &pass{kept: &kept{}, sys: sys, cfg: cfg, flags: flags, out: out, log: log})
 	}
 	return cmd
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/user"
@@ -10,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"perch.example/probes/wire"
 	"perch.example/report"
 )
 
@@ -20,9 +22,11 @@ type system struct {
 	stderr   io.Writer
 	env      func(string) (string, bool)
 	readFile func(string) ([]byte, error)
-	now      func() time.Time  // nil: time.Now
-	web      http.RoundTripper // what notices and pushes go through; nil: the network
-	user     func() string     // who runs the command; nil, or empty: not known
+	now      func() time.Time                                    // nil: time.Now
+	web      http.RoundTripper                                   // what notices and pushes go through; nil: the network
+	dial     wire.DialFunc                                       // what probes dial through; nil: the network
+	listen   func(network, address string) (net.Listener, error) // nil: net.Listen
+	user     func() string                                       // who runs the command; nil, or empty: not known
 }
 
 func (s system) clock() time.Time {

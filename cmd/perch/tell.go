@@ -51,14 +51,16 @@ func (p *pass) sayStranded(o alert.Options) {
 // showMemory sets the gauges that say what is open and what waits. The first
 // push needs them too: it replaces what the last run pushed.
 func (p *pass) showMemory() {
-	p.metrics.IncidentsKnown()
-	for _, i := range p.memory.Open() {
-		p.metrics.SetIncident(i.Target, i.Family, true)
-	}
-	for _, name := range destinations(p.cfg) {
-		waiting, oldest := waitingFor(name, p.memory)
-		p.metrics.Pending(name, waiting, oldest)
-	}
+	p.metrics.Whole(func() {
+		p.metrics.IncidentsKnown()
+		for _, i := range p.memory.Open() {
+			p.metrics.SetIncident(i.Target, i.Family, true)
+		}
+		for _, name := range destinations(p.cfg) {
+			waiting, oldest := waitingFor(name, p.memory)
+			p.metrics.Pending(name, waiting, oldest)
+		}
+	})
 }
 
 func (p *pass) alertOptions(now time.Time) alert.Options {

@@ -106,8 +106,8 @@ func (w *world) system() system {
 // model stands for the wire. It ends when its last step does.
 func (w *world) pass(ctx context.Context, store keeper, meanwhile func()) (run probes.Run, err error) {
 	p := &pass{
-		sys: w.system(), cfg: w.cfg, flags: runFlags{config: "perch.yaml", seed: w.dice.Uint64()},
-		log: slog.New(slog.DiscardHandler), store: store,
+		kept: &kept{store: store}, sys: w.system(), cfg: w.cfg, flags: runFlags{config: "perch.yaml", seed: w.dice.Uint64()},
+		log: slog.New(slog.DiscardHandler),
 	}
 	if err := p.open(ctx); err != nil {
 		return run, err
