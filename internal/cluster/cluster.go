@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -107,4 +108,10 @@ func (c *Cluster) awaitAccount(namespace string) {
 		_, err := c.Try("", "get", "-n", namespace, "serviceaccount/default", "configmap/kube-root-ca.crt")
 		return err
 	})
+}
+
+// Environment is what the kubelet adds to each container's, so that its program
+// finds the API server.
+func (c *Cluster) Environment() map[string]string {
+	return map[string]string{"KUBERNETES_SERVICE_HOST": c.Host, "KUBERNETES_SERVICE_PORT": strconv.Itoa(c.Port)}
 }

@@ -48,7 +48,7 @@ type Process struct {
 func Run(t testing.TB, name string, args ...string) *Process {
 	t.Helper()
 	cmd := exec.Command(Program(t, name), args...)
-	p := &Process{name: name, done: make(chan struct{}), out: &log{}}
+	p := &Process{name: name, done: make(chan struct{}), out: &log{most: mostLog}}
 	cmd.Stdout, cmd.Stderr = p.out, p.out
 	// A test that panics or is killed ends its programs too.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -132,8 +132,10 @@ func FreePort(t testing.TB) int {
 // mostLog is how much of a program's output is kept: an API server is talkative.
 const mostLog = 32 << 10
 
-// log keeps the end of what a program says.
+// log keeps what a program says.
 type log struct {
+	most int // only so much, of the end; 0: all
+
 	mu   sync.Mutex
 	said []byte
 }
@@ -142,7 +144,7 @@ func (l *log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.said = append(l.said, p...)
-	if extra := len(l.said) - mostLog; extra > 0 {
+	if extra := len(l.said) - l.most; l.most > 0 && extra > 0 {
 		l.said = append(l.said[:0], l.said[extra:]...)
 	}
 	return len(p), nil
@@ -152,7 +154,7 @@ func (l *log) Write(p []byte) (int, error) {
 func (l *log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.said) < mostLog {
+	if l.most == 0 || len(l.said) < l.most {
 		return string(l.said)
 	}
 	_, whole, _ := bytes.Cut(l.said, []byte("\n"))
