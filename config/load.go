@@ -46,14 +46,15 @@ type Options struct {
 // config that is wrong gives an *Errors with every mistake; another error means
 // that the files could not be read.
 func Load(path string, o Options) (Config, error) {
-	files, err := read(path)
+	files, err := Files(path)
 	if err != nil {
 		return Config{}, err
 	}
 	return Parse(o, files...)
 }
 
-func read(path string) ([]File, error) {
+// Files reads those that Load would parse, each under its path.
+func Files(path string) ([]File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the config: %w", err)

@@ -3,7 +3,6 @@ package k8s
 import (
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -65,13 +64,11 @@ func TestADayOfTheShippedConfigFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	minutes, is := strings.CutSuffix(strings.TrimPrefix(read[batchv1.CronJob](t, "cronjob.yaml").Spec.Schedule, "*/"), " * * * *")
-	every, err := time.ParseDuration(minutes + "m")
-	if !is || err != nil {
-		t.Fatalf("the schedule is not of the form */N: %v", err)
+	schedule, err := parseCron(read[batchv1.CronJob](t, "cronjob.yaml").Spec.Schedule)
+	if err != nil {
+		t.Fatal(err)
 	}
-	runs := int(24 * time.Hour / every)
-	if most := p.MaxRequests * runs; len(cfg.Targets) != 1 || most > cfg.Targets[0].DailyLimit {
+	if most := p.MaxRequests * schedule.runs(); len(cfg.Targets) != 1 || most > cfg.Targets[0].DailyLimit {
 		t.Errorf("%d targets, up to %d requests a day, of %d", len(cfg.Targets), most, cfg.Targets[0].DailyLimit)
 	}
 }

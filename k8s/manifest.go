@@ -4,9 +4,17 @@
 package k8s
 
 import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"errors"
+	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"perch.example/config"
+	"perch.example/plan"
 )
 
 // Kind is how perch runs in a cluster.
@@ -18,6 +26,105 @@ const (
 	KindDeployment Kind = "deployment"  // perch serve
 	KindIndexedJob Kind = "indexed-job" // a CronJob of indexed Jobs: the targets split into shards
 )
+
+// Options are what a manifest depends on beside the config. The zero value makes
+// a CronJob called perch in the namespace that it is applied to.
+type Options struct {
+	Name      string // of the objects; empty: perch
+	Namespace string // empty: the Path's, or that which the manifest is applied to
+	Image     string // empty: perch
+	Kind      Kind   // empty: KindCronJob
+	Shards    int    // of KindIndexedJob, 2 and more; else 0
+	// Schedule is a CronJob's, in place of the one that follows from the config: an
+	// interval (15m), of which the manifest chooses the minute, or cron's five fields.
+	Schedule string
+	// Files are the config's own, as they are: comments survive. Their names become
+	// the keys of the ConfigMap.
+	Files []config.File
+	// PerchName and Vantage are PERCH_NAME and PERCH_VANTAGE, which win over the files
+	// and so have to stand in the Pod, too; empty: not set.
+	PerchName, Vantage string
+	// Policy is the platform's ConfigMap with a policy.yaml; empty: perch-policy.
+	Policy string
+	Path   *Path // what decides the application's network path; nil: nothing is copied
+	// NoPodMonitor leaves it out, for a cluster that does not know the kind.
+	NoPodMonitor bool
+}
+
+// Object is one object, typed where k8s.io/api has a type.
+type Object interface {
+	meta.Object
+	runtime.Object
+}
+
+// Manifest is what perch is deployed with, in the order in which it is applied.
+type Manifest struct {
+	Objects []Object
+	Notes   []string // what is right as it is, but has to be known or done
+	Head    []string // lines of the comment on top of what Write writes
+}
+
+// maker makes the objects of one manifest, and collects on its way what is
+// wrong and what has to be said.
+type maker struct {
+	cfg     config.Config
+	plan    *plan.Plan
+	o       Options
+	notes   []string
+	refused []error
+}
+
+// New makes the manifest of a config. p is the whole config's plan, with
+// everything due and no deadline. The error holds everything that is wrong, one a
+// line; it is the command line's or the config's.
+func New(cfg config.Config, p *plan.Plan, o Options) (*Manifest, error) {
+	b := &maker{cfg: cfg, plan: p, o: o}
+	b.defaults()
+	b.check()
+	if len(b.refused) > 0 {
+		return nil, errors.Join(b.refused...)
+	}
+	objects := slices.Concat(b.rights(), b.memory(), []Object{b.configMap(), b.networkPolicy()}, b.clones(), b.workload())
+	b.sayPath()
+	if len(b.refused) > 0 {
+		return nil, errors.Join(b.refused...)
+	}
+	return &Manifest{Objects: objects, Notes: b.notes}, nil
+}
+
+// workload is what runs perch, and what is scraped of it.
+func (b *maker) workload() []Object {
+	if b.o.Kind != KindDeployment {
+		return []Object{b.cronJob()}
+	}
+	objects := []Object{b.deployment()}
+	if !b.o.NoPodMonitor {
+		objects = append(objects, b.podMonitor())
+	}
+	return objects
+}
+
+func (b *maker) refuse(format string, args ...any) {
+	b.refused = append(b.refused, fmt.Errorf(format, args...))
+}
+
+func (b *maker) note(format string, args ...any) {
+	b.notes = append(b.notes, fmt.Sprintf(format, args...))
+}
+
+// meta names an object.
+func (b *maker) meta(name string) meta.ObjectMeta {
+	return meta.ObjectMeta{Name: name, Namespace: b.o.Namespace, Labels: b.labels()}
+}
+
+// labels are those of every object; they select perch's Pods.
+func (b *maker) labels() map[string]string {
+	return map[string]string{"app.kubernetes.io/name": "perch", "app.kubernetes.io/instance": b.o.Name}
+}
+
+// stateName is the name of what belongs to the state: the Role, its binding, the
+// claim.
+func (b *maker) stateName() string { return b.o.Name + "-state" }
 
 // Path is what a workload's Pods have that decides their network path, ready to
 // be given to perch's own Pod.
@@ -34,6 +141,9 @@ type Path struct {
 	// Policies are the clones, onto perch's own label, of policies that select the
 	// workload: NetworkPolicies, Cilium policies, SecurityGroupPolicies...
 	Policies []*unstructured.Unstructured
+	// Isolated: what the workload's own policies do not allow may not leave. They hold
+	// for perch, as clones or as they are, and alone may let out to the targets.
+	Isolated bool
 	Sidecar  *Sidecar // nil: none stands beside perch
 	Copied   []Reason // what was copied, and why
 	Left     []Reason // what could not be copied or must not be, and what to do about it
@@ -44,7 +154,8 @@ type Reason struct{ What, Why string }
 
 // Sidecar is the mesh's proxy beside perch.
 type Sidecar struct {
-	Mesh  string // "Istio", "Linkerd"
-	Ready string // URL on loopback that answers 200 when it is ready
-	Quit  string // URL on loopback that ends it when it gets a POST; empty: it is native and is ended by the kubelet
+	Mesh  string  // "Istio", "Linkerd"
+	Ready string  // URL on loopback that answers 200 when it is ready
+	Quit  string  // URL on loopback that ends it when it gets a POST; empty: it is native and is ended by the kubelet
+	Ports []int32 // TCP, to its control plane and its peers: without them it never is ready
 }

@@ -90,7 +90,7 @@ func TestItStartsWithoutASecret(t *testing.T) {
 		t.Errorf("mode %s, secrets %v: want report, and none", cfg.Alerts.Mode, cfg.Sources())
 	}
 	for _, e := range pod.Containers[0].Env {
-		if ref := e.ValueFrom; ref != nil && (ref.SecretKeyRef == nil || ref.SecretKeyRef.Optional == nil || !*ref.SecretKeyRef.Optional) {
+		if ref := e.ValueFrom; ref != nil && ref.FieldRef == nil && (ref.SecretKeyRef == nil || ref.SecretKeyRef.Optional == nil || !*ref.SecretKeyRef.Optional) {
 			t.Errorf("%s: the Pod would not start without it", e.Name)
 		}
 	}

@@ -47,7 +47,7 @@ Start with: perch demo`,
 	root.PersistentFlags().String("log-format", "text", "text or json")
 	root.AddCommand(
 		newDemo(sys), newRun(sys), newPlan(sys), newIdle(sys), newAudit(sys), newSilence(sys), newAlert(sys), newLab(sys),
-		newSchema(sys), newVersion(sys),
+		newManifest(sys), newSchema(sys), newVersion(sys),
 	)
 	return root
 }

@@ -1,0 +1,129 @@
+package k8s
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// cron is a schedule of cron's five fields, as far as a day of it goes: which days
+// it means only makes runs rarer.
+type cron struct {
+	minutes uint64 // bit n: minute n of an hour
+	hours   uint64
+}
+
+// cronField is one of the five.
+type cronField struct {
+	name      string
+	low, high int
+	names     []string // of low, low+1, ...
+}
+
+func cronFields() []cronField {
+	return []cronField{
+		{"minute", 0, 59, nil}, {"hour", 0, 23, nil}, {"day of the month", 1, 31, nil},
+		{"month", 1, 12, []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}},
+		{"day of the week", 0, 6, []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}},
+	}
+}
+
+// parseCron reads five fields as Kubernetes does. What it has beside them is
+// refused: @hourly starts every perch of a fleet at the same minute, TZ= is refused
+// by the API server.
+func parseCron(text string) (cron, error) {
+	parts := strings.Fields(text)
+	if len(parts) != len(cronFields()) {
+		return cron{}, fmt.Errorf("want cron's five fields, such as \"7-59/15 * * * *\", or an interval such as 15m")
+	}
+	var c cron
+	for i, f := range cronFields() {
+		set, err := f.parse(parts[i])
+		if err != nil {
+			return cron{}, err
+		}
+		switch i {
+		case 0:
+			c.minutes = set
+		case 1:
+			c.hours = set
+		}
+	}
+	return c, nil
+}
+
+// parse reads a list of ranges and returns the numbers that it means, as bits.
+func (f cronField) parse(text string) (uint64, error) {
+	var set uint64
+	for _, part := range strings.Split(text, ",") {
+		span, every, stepped := strings.Cut(part, "/")
+		low, high, ok := f.span(span, stepped)
+		step := 1
+		if stepped {
+			n, err := strconv.ParseUint(every, 10, 8)
+			step, ok = int(n), ok && err == nil && n > 0
+		}
+		if !ok {
+			return 0, fmt.Errorf("the %s is %q: want numbers from %d to %d, *, a range such as %d-%d, or */2",
+				f.name, text, f.low, f.high, f.low, f.low+3)
+		}
+		for n := low; n <= high; n += step {
+			set |= 1 << n
+		}
+	}
+	return set, nil
+}
+
+// span reads "*", "5" or "5-20". With a step behind it, 5 means from 5 on.
+func (f cronField) span(text string, stepped bool) (low, high int, ok bool) {
+	if text == "*" || text == "?" {
+		return f.low, f.high, true
+	}
+	from, to, ranged := strings.Cut(text, "-")
+	low, ok = f.number(from)
+	switch {
+	case ranged:
+		var good bool
+		high, good = f.number(to)
+		ok = ok && good
+	case stepped:
+		high = f.high
+	default:
+		high = low
+	}
+	return low, high, ok && low <= high
+}
+
+func (f cronField) number(text string) (int, bool) {
+	if i := slices.Index(f.names, strings.ToLower(text)); i >= 0 {
+		return f.low + i, true
+	}
+	n, err := strconv.ParseUint(text, 10, 8)
+	return int(n), err == nil && int(n) >= f.low && int(n) <= f.high
+}
+
+// runs is how often it starts something in a day.
+func (c cron) runs() int { return bits.OnesCount64(c.minutes) * bits.OnesCount64(c.hours) }
+
+// gap is the shortest time between two starts, if each day is meant.
+func (c cron) gap() time.Duration {
+	var first, last int
+	shortest, seen := day, false
+	for minute := range int(day / time.Minute) {
+		if c.hours>>(minute/60)&1 == 0 || c.minutes>>(minute%60)&1 == 0 {
+			continue
+		}
+		if seen {
+			shortest = min(shortest, time.Duration(minute-last)*time.Minute)
+		} else {
+			first, seen = minute, true
+		}
+		last = minute
+	}
+	return min(shortest, day-time.Duration(last-first)*time.Minute)
+}

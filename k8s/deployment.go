@@ -1,0 +1,48 @@
+package k8s
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+const (
+	metricsPort     = 9877 // what `metrics.listen` is where nobody says otherwise
+	metricsPortName = "metrics"
+)
+
+// deployment runs perch serve in one Pod. The old one ends before the new one
+// starts: two would share a budget and wait for each other's state.
+func (b *maker) deployment() Object {
+	pod := b.pod(append([]string{"serve", "--config=" + configFolder}, b.sidecarFlags()...), corev1.RestartPolicyAlways)
+	main := &pod.Spec.Containers[0]
+	main.Ports = []corev1.ContainerPort{{Name: metricsPortName, ContainerPort: metricsPort, Protocol: corev1.ProtocolTCP}}
+	main.LivenessProbe = httpProbe("/healthz")
+	main.ReadinessProbe = httpProbe("/readyz")
+	return &appsv1.Deployment{
+		TypeMeta:   meta.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: b.meta(b.o.Name),
+		Spec: appsv1.DeploymentSpec{
+			Replicas:             new(int32(1)),
+			RevisionHistoryLimit: new(int32(3)),
+			Strategy:             appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
+			Selector:             b.selector(),
+			Template:             pod,
+		},
+	}
+}
+
+// httpProbe is asked each 10 s, and may take 3: a perch that is busy with a burst
+// of handshakes on a small node is not broken.
+func httpProbe(path string) *corev1.Probe {
+	return &corev1.Probe{
+		ProbeHandler:  corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromString(metricsPortName)}},
+		PeriodSeconds: 10, TimeoutSeconds: 3, FailureThreshold: 3,
+	}
+}
+
+// selector selects perch's Pods.
+func (b *maker) selector() *meta.LabelSelector {
+	return &meta.LabelSelector{MatchLabels: b.labels()}
+}

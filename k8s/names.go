@@ -1,0 +1,133 @@
+package k8s
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// longestName leaves room for what a CronJob puts behind its name: 11 signs of the
+// 63 that a Job's may have.
+const longestName = validation.DNS1123LabelMaxLength - 11
+
+// defaults fills in what the options leave open.
+func (b *maker) defaults() {
+	set := func(field *string, value string) {
+		if *field == "" {
+			*field = value
+		}
+	}
+	set(&b.o.Name, "perch")
+	set(&b.o.Image, "perch")
+	set(&b.o.Policy, "perch-policy")
+	if b.o.Kind == "" {
+		b.o.Kind = KindCronJob
+	}
+	if p := b.o.Path; p != nil {
+		set(&b.o.Namespace, p.Namespace)
+	}
+}
+
+// check refuses what the objects could not be made of.
+func (b *maker) check() {
+	b.checkKind()
+	b.checkNames()
+	b.checkVantage()
+}
+
+func (b *maker) checkKind() {
+	kinds := []Kind{KindCronJob, KindDeployment, KindIndexedJob}
+	switch {
+	case !slices.Contains(kinds, b.o.Kind):
+		b.refuse("--kind %q: want cronjob, deployment or indexed-job", b.o.Kind)
+	case b.o.Kind != KindIndexedJob && b.o.Shards != 0:
+		b.refuse("--shards %d: only --kind indexed-job is split into shards, this is %s", b.o.Shards, b.o.Kind)
+	case b.o.Kind == KindIndexedJob && b.o.Shards == 0:
+		b.refuse("--kind indexed-job: how many shards? want --shards N, from 2 to the %d targets", len(b.cfg.Targets))
+	case b.o.Kind == KindIndexedJob && (b.o.Shards < 2 || b.o.Shards > len(b.cfg.Targets)):
+		b.refuse("--shards %d: a target is in one shard, whole, and there are %d; want 2 to %d, or --kind cronjob",
+			b.o.Shards, len(b.cfg.Targets), len(b.cfg.Targets))
+	}
+	if b.o.Kind == KindDeployment && b.o.Schedule != "" {
+		b.refuse("--schedule %q: a deployment has none, each probe runs on its own every", b.o.Schedule)
+	}
+}
+
+func (b *maker) checkNames() {
+	b.label("--name", b.o.Name)
+	if most := b.longestName(); len(b.o.Name) > most {
+		b.refuse("--name %q: %d signs, want at most %d: Kubernetes puts a Job's number behind it", b.o.Name, len(b.o.Name), most)
+	}
+	if b.o.Namespace != "" {
+		b.label("--namespace", b.o.Namespace)
+	}
+	if p := b.o.Path; p != nil && p.Namespace != "" && p.Namespace != b.o.Namespace {
+		b.refuse("--namespace %s: %s is in the namespace %s, and policies and the path are those of a namespace; leave --namespace out",
+			b.o.Namespace, p.Workload, p.Namespace)
+	}
+	if strings.ContainsFunc(b.o.Image, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		b.refuse("--image %q: want a name such as registry.example/tools/perch:0.1.0", b.o.Image)
+	}
+	if wrong := validation.IsDNS1123Subdomain(b.o.Policy); len(wrong) > 0 {
+		b.refuse("the policy's ConfigMap %q: %s", b.o.Policy, wrong[0])
+	}
+	state := b.cfg.State.ConfigMap
+	if state == b.o.Name {
+		b.refuse("state.configmap %s: the config's own ConfigMap has this name; want another, such as %s", state, b.stateName())
+	}
+	if last := state + b.shardSuffix(b.o.Shards-1); len(last) > validation.DNS1123SubdomainMaxLength {
+		b.refuse("state.configmap %s: a shard's is %d signs long, %d are allowed; want a shorter name", state, len(last), validation.DNS1123SubdomainMaxLength)
+	}
+}
+
+// longestName is how long the objects' name may be. A Pod of an Indexed Job has
+// its index behind the Job's name, and that is a host name.
+func (b *maker) longestName() int {
+	if b.o.Kind != KindIndexedJob {
+		return longestName
+	}
+	return longestName - len("-"+strconv.Itoa(b.o.Shards))
+}
+
+// shardSuffix is what stands behind the names of what a shard has of its own.
+func (b *maker) shardSuffix(index int) string {
+	if b.o.Kind != KindIndexedJob {
+		return ""
+	}
+	return "-" + strconv.Itoa(index)
+}
+
+func (b *maker) label(what, name string) {
+	if wrong := validation.IsDNS1123Label(name); len(wrong) > 0 {
+		b.refuse("%s %q: %s", what, name, wrong[0])
+	}
+}
+
+// checkVantage refuses a config whose vantage only an environment knows that this
+// is not: each run would end with status 2.
+func (b *maker) checkVantage() {
+	var needs []string
+	for what, uses := range map[string]bool{
+		"metrics.push": b.cfg.Metrics.PushURL != "", "metrics.textfile": b.cfg.Metrics.Textfile != "", "state": b.cfg.State.Kept(),
+	} {
+		if uses {
+			needs = append(needs, what)
+		}
+	}
+	if b.cfg.Vantage == "" && len(needs) > 0 {
+		slices.Sort(needs)
+		b.refuse("the config names no vantage, which %s needs: write vantage: at its top, or run PERCH_VANTAGE=... perch manifest, which puts it into the Pod",
+			strings.Join(needs, " and "))
+	}
+}
+
+// in is the flag for kubectl commands in notes.
+func (b *maker) in() string {
+	if b.o.Namespace == "" {
+		return ""
+	}
+	return fmt.Sprintf(" -n %s", b.o.Namespace)
+}

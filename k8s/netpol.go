@@ -1,0 +1,180 @@
+package k8s
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// networkPolicy lets perch out to what its config names, and in to its metrics.
+// A NetworkPolicy cannot name a host: only where a target is an address are others
+// shut out, else it is the port that is let out.
+func (b *maker) networkPolicy() Object {
+	spec := networking.NetworkPolicySpec{
+		PodSelector: *b.selector(),
+		PolicyTypes: []networking.PolicyType{networking.PolicyTypeEgress, networking.PolicyTypeIngress},
+		Egress:      append([]networking.NetworkPolicyEgressRule{dnsRule()}, b.egress().rules()...),
+	}
+	if b.o.Kind == KindDeployment {
+		port := intstr.FromString(metricsPortName)
+		spec.Ingress = []networking.NetworkPolicyIngressRule{{
+			Ports: []networking.NetworkPolicyPort{{Protocol: new(corev1.ProtocolTCP), Port: &port}},
+		}}
+	}
+	return &networking.NetworkPolicy{
+		TypeMeta:   meta.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"},
+		ObjectMeta: b.meta(b.o.Name),
+		Spec:       spec,
+	}
+}
+
+// dnsRule lets out to the resolver. Most policies are looked at behind the Service,
+// where OpenShift's resolver listens on 5353.
+func dnsRule() networking.NetworkPolicyEgressRule {
+	var ports []networking.NetworkPolicyPort
+	for _, number := range []int32{53, 5353} {
+		port := intstr.FromInt32(number)
+		ports = append(ports,
+			networking.NetworkPolicyPort{Protocol: new(corev1.ProtocolUDP), Port: &port},
+			networking.NetworkPolicyPort{Protocol: new(corev1.ProtocolTCP), Port: &port})
+	}
+	return networking.NetworkPolicyEgressRule{Ports: ports}
+}
+
+// egress is where perch goes: TCP ports by address block; the block "" is any
+// address.
+type egress map[string]map[int32]bool
+
+// open lets out to a port of a block.
+func (e egress) open(block string, port int32) {
+	if e[block] == nil {
+		e[block] = map[int32]bool{}
+	}
+	e[block][port] = true
+}
+
+// rules has one for each set of ports, "any address" first.
+func (e egress) rules() []networking.NetworkPolicyEgressRule {
+	var rules []networking.NetworkPolicyEgressRule
+	for _, block := range slices.Sorted(maps.Keys(e)) {
+		var rule networking.NetworkPolicyEgressRule
+		for _, number := range slices.Sorted(maps.Keys(e[block])) {
+			port := intstr.FromInt32(number)
+			rule.Ports = append(rule.Ports, networking.NetworkPolicyPort{Protocol: new(corev1.ProtocolTCP), Port: &port})
+		}
+		if block != "" {
+			rule.To = []networking.NetworkPolicyPeer{{IPBlock: &networking.IPBlock{CIDR: block}}}
+		}
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+// reach is one place that perch goes to.
+type reach struct {
+	what string // for people: "target stock-api"
+	url  *url.URL
+}
+
+// egress collects the ports that perch needs. Where the application's own policies
+// are cloned, they alone let out to the targets: perch must not get through where
+// the application does not.
+func (b *maker) egress() egress {
+	e := egress{}
+	restricted := b.o.Path != nil && len(b.o.Path.Policies) > 0
+	var inside []string
+	for _, r := range b.reaches(restricted) {
+		block, port, there := destination(r.url)
+		if !there {
+			continue
+		}
+		e.open(block, port)
+		if inCluster(r.url) {
+			inside = append(inside, r.what)
+		}
+	}
+	if b.cfg.State.ConfigMap != "" {
+		e.open("", 443)
+		e.open("", 6443) // the API server, behind its Service
+	}
+	if !b.cfg.Slack.Webhook.Zero() || !b.cfg.Slack.BotToken.Zero() || !b.cfg.Webhook.From.Zero() {
+		e.open("", 443)
+	}
+	if !b.cfg.Webhook.From.Zero() {
+		b.note("webhook.from: where it goes is a secret; the NetworkPolicy lets out to port 443, another port is yours to add")
+	}
+	if len(inside) > 0 {
+		b.note("%s: in the cluster, most network plugins compare a policy's port with that of the Pod behind the Service; where it differs from the URL's, the NetworkPolicy %s needs it, too",
+			strings.Join(inside, ", "), b.o.Name)
+	}
+	b.sayOverlap(restricted, e)
+	return e
+}
+
+// reaches are the URLs of the config, and the application's proxies.
+func (b *maker) reaches(restricted bool) []reach {
+	var all []reach
+	if !restricted {
+		for _, t := range b.cfg.Targets {
+			all = append(all, reach{"target " + t.Name, t.URL})
+		}
+	}
+	for _, named := range [][2]string{
+		{"metrics.push", b.cfg.Metrics.PushURL}, {"webhook", b.cfg.Webhook.URL}, {"alertmanager", b.cfg.Alertmanager.URL},
+	} {
+		if u, err := url.Parse(named[1]); err == nil && named[1] != "" {
+			all = append(all, reach{named[0], u})
+		}
+	}
+	return append(all, b.proxies()...)
+}
+
+// sayOverlap tells where the ports that perch needs for itself let it out to a
+// target that the application's policies may not.
+func (b *maker) sayOverlap(restricted bool, e egress) {
+	if !restricted {
+		return
+	}
+	for _, t := range b.cfg.Targets {
+		_, port, there := destination(t.URL)
+		if there && e[""][port] {
+			b.note("target %s: port %d is open to perch for itself, and a NetworkPolicy cannot name hosts: a policy that keeps the application from this target on that port is not seen",
+				t.Name, port)
+		}
+	}
+}
+
+// destination is the address block and the port of a URL. There is none on
+// loopback, where no policy looks.
+func destination(u *url.URL) (block string, port int32, there bool) {
+	port = map[string]int32{"http": 80, "https": 443}[u.Scheme]
+	if n, err := strconv.ParseInt(u.Port(), 10, 32); err == nil {
+		port = int32(n)
+	}
+	host := u.Hostname()
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		return "", port, port > 0 && !strings.EqualFold(host, "localhost")
+	}
+	addr = addr.Unmap().WithZone("")
+	return fmt.Sprintf("%s/%d", addr, addr.BitLen()), port, port > 0 && !addr.IsLoopback()
+}
+
+// inCluster reports whether a URL looks like a Service's: service, service.namespace
+// over plain http, or with svc in its name.
+func inCluster(u *url.URL) bool {
+	if _, err := netip.ParseAddr(u.Hostname()); err == nil {
+		return false
+	}
+	labels := strings.Split(strings.TrimSuffix(u.Hostname(), "."), ".")
+	return len(labels) == 1 || len(labels) == 2 && u.Scheme == "http" || slices.Contains(labels[1:], "svc")
+}
