@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,19 +86,33 @@ func sentence(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:] + "."
 }
 
-// parts lists parts: their names alone, or a line each with both values.
+// parts lists parts, what all targets share first: those of which nothing is to
+// be said beside their names on one line, each other on its own.
 func (p *page) parts(label string, ink ink, all []Compared, values bool) {
-	if !values {
-		var said []string
-		for _, d := range all {
-			said = append(said, d.about())
+	var lines []string
+	for len(all) > 0 {
+		target, n := all[0].Target, 0
+		for n < len(all) && all[n].Target == target {
+			n++
 		}
-		if len(said) > 0 {
-			p.field(label, span{ink, strings.Join(said, ", ")})
-		}
-		return
+		lines = append(lines, partLines(target, all[:n], values)...)
+		all = all[n:]
 	}
-	for i, d := range all {
+	for i, l := range lines {
+		p.field(first(i, label), span{ink, l})
+	}
+}
+
+// partLines are the lines of one target's parts; an empty one: of all.
+func partLines(target string, all []Compared, values bool) (lines []string) {
+	var short []string
+	for _, d := range all {
+		if !values || d.A == "" && d.B == "" && d.Why == "" {
+			if name := d.Part.words().name; !slices.Contains(short, name) { // a source of each family
+				short = append(short, name)
+			}
+			continue
+		}
 		text := d.about()
 		if d.A != "" || d.B != "" {
 			text += ": A " + told(d.A) + ", B " + told(d.B)
@@ -105,8 +120,16 @@ func (p *page) parts(label string, ink ink, all []Compared, values bool) {
 		if d.Why != "" {
 			text += " (" + d.Why + ")"
 		}
-		p.field(first(i, label), span{ink, text})
+		lines = append(lines, text)
 	}
+	if len(short) == 0 {
+		return lines
+	}
+	names := strings.Join(short, ", ")
+	if target != "" {
+		names = target + ": " + names
+	}
+	return append([]string{names}, lines...)
 }
 
 // The comparison's JSON is a contract like the report's (docs/json.md).

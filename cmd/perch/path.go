@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,8 @@ import (
 	"perch.example/probes"
 	"perch.example/report"
 )
+
+const defaultConfig = "perch.yaml"
 
 // pathFlags are what `perch path` takes.
 type pathFlags struct {
@@ -43,7 +46,7 @@ Exit status 1: a target could not be reached; with --compare: the paths differ. 
   perch path https://api.partner.example
   perch path --compare app.json perch.json`,
 	}
-	cmd.Flags().StringVar(&f.config, "config", "perch.yaml", "config `FILE|DIR`; with a URL not read")
+	cmd.Flags().StringVar(&f.config, "config", defaultConfig, "config `FILE|DIR`; with a URL not read")
 	cmd.Flags().BoolVar(&f.compare, "compare", false, "compare two fingerprints; - is standard input")
 	cmd.Flags().StringVar(&f.caFile, "ca-file", "", "with a URL: trust only the authorities in this PEM `FILE` (default: the system's)")
 	cmd.Flags().DurationVar(&f.deadline, "deadline", 2*time.Minute, "stop measuring after this long (0: never)")
@@ -95,6 +98,7 @@ func (f *pathFlags) take(ctx context.Context, sys system, args []string, log *sl
 			return report.FingerprintJSON(w, print)
 		}
 		app := f.app
+		app.own = f.again(print, args)
 		if app.namespace == "" {
 			app.namespace = print.Place.Namespace
 		}
@@ -112,6 +116,24 @@ func (f *pathFlags) take(ctx context.Context, sys system, args []string, log *sl
 		}
 	}
 	return nil
+}
+
+// again are the arguments that take the same fingerprint, without what a URL
+// holds beside its origin.
+func (f *pathFlags) again(print probes.Fingerprint, args []string) (all []string) {
+	switch {
+	case len(args) == 0 || !strings.Contains(args[0], "://"):
+		if f.config != defaultConfig {
+			all = append(all, "--config", quoted(f.config))
+		}
+		for _, name := range args {
+			all = append(all, quoted(name))
+		}
+		return all
+	case f.caFile != "":
+		all = append(all, "--ca-file", quoted(f.caFile))
+	}
+	return append(all, origins(print)...)
 }
 
 // reached reports whether any connection to the target stood.

@@ -12,7 +12,8 @@ import (
 // left for the reader to fill in.
 type appPod struct {
 	namespace, pod, image string
-	container             string // empty: a new name
+	container             string   // empty: a new name
+	own                   []string // the arguments of this command
 }
 
 // urlsShown bounds a command line; a reader adds what is missing.
@@ -25,7 +26,9 @@ const urlsShown = 20
 // The answer is read from the container's log. `kubectl debug` could attach
 // (-i), but what a container has written before that is lost, and without
 // --container kubectl mixes a line of its own into stdout. The name is new each
-// time, for an ephemeral container stays in its pod until that ends.
+// time: an ephemeral container stays in its pod until that ends, and a second one
+// of a name is none, without an error (kubectl 1.32 to 1.37), so that the first
+// one's log would be read again.
 func (a appPod) lines(f probes.Fingerprint) []string {
 	var lines []string
 	fill := func(value *string, name, what string) string {
@@ -52,7 +55,7 @@ func (a appPod) lines(f probes.Fingerprint) []string {
 		"kubectl wait -n "+namespace+" pod "+pod+" --timeout=3m \\",
 		`  --for='jsonpath={.status.ephemeralContainerStatuses[?(@.name=="`+container+`")].state.terminated.reason}'`,
 		"kubectl logs -n "+namespace+" "+pod+" -c "+container+" > app.json",
-		"perch path --output json > perch.json   # here, with the same arguments",
+		strings.Join(append([]string{"perch path --output json"}, a.own...), " ")+" > perch.json   # here",
 		"perch path --compare app.json perch.json",
 	)
 }
