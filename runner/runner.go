@@ -6,6 +6,7 @@ package runner
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -20,7 +21,7 @@ type Options struct {
 	UserAgent  string
 	Secrets    probes.ReadSecret // called anew for each wave, and after a 401
 	ReadFile   func(string) ([]byte, error)
-	Daily      func(target string) int // requests still allowed on the day of its first wave; nil: each target's daily_limit
+	Daily      func(target string) int // requests still allowed on the runner's first day; nil: each target's daily_limit
 	LeaveAlone map[string]time.Time    // until when a target asked to be left alone (Retry-After); an hour at most counts
 	Dial       wire.DialFunc           // nil: the real network
 	Resolve    wire.ResolveFunc        // nil: the system's resolver
@@ -41,8 +42,8 @@ type Result struct {
 // budget of each target, for as long as the process lives. Make one with New.
 type Runner struct {
 	options Options
-	targets map[string]probes.Target
 	began   time.Time
+	left    map[string]int // requests still allowed then
 
 	mu      sync.Mutex
 	budgets map[string]*budget // of the targets that had a step
@@ -53,9 +54,13 @@ func New(o Options) *Runner {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Runner{options: o, targets: map[string]probes.Target{}, began: time.Now(), budgets: map[string]*budget{}}
+	o.LeaveAlone = maps.Clone(o.LeaveAlone)
+	r := &Runner{options: o, began: time.Now(), left: map[string]int{}, budgets: map[string]*budget{}}
 	for _, t := range o.Targets {
-		r.targets[t.Name] = t
+		r.left[t.Name] = t.DailyLimit
+		if o.Daily != nil {
+			r.left[t.Name] = o.Daily(t.Name)
+		}
 	}
 	return r
 }

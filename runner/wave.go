@@ -72,11 +72,8 @@ func (r *Runner) budgetOf(t probes.Target, cal *plan.Calendar, now time.Time) (b
 	if b := r.budgets[t.Name]; b != nil {
 		return b, true
 	}
-	left := t.DailyLimit
-	if r.options.Daily != nil {
-		left = r.options.Daily(t.Name)
-	}
-	b = newBudget(t, cal, left, now.Add(firstLead))
+	b = newBudget(t, cal, r.left[t.Name], now.Add(firstLead))
+	b.day = dayOf(r.began)
 	b.noted(r.options.LeaveAlone[t.Name], now)
 	b.first = settling{
 		began: r.began, until: r.began.Add(r.options.Settle), log: r.options.Log, told: probes.Settled{Target: t.Name},

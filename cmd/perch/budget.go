@@ -23,6 +23,9 @@ func (p *pass) dailyLeft(now time.Time) func(string) int {
 func (p *pass) sentBefore(now time.Time) map[string]plan.Sent {
 	sent := map[string]plan.Sent{}
 	for _, t := range p.cfg.Targets {
+		if p.runner != nil && p.runner.Knows(t.Name) {
+			continue // what left, it has in its calendar
+		}
 		// A time to come is that of a run that was killed, or of another clock.
 		have := p.doc.Sent[t.Name]
 		ago := max(0, now.Sub(have.At))

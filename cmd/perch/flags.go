@@ -24,11 +24,16 @@ type runFlags struct {
 }
 
 func (f *runFlags) bind(cmd *cobra.Command) {
+	f.bindConfig(cmd)
+	cmd.Flags().BoolVar(&f.all, "all", false, "also what is not due yet")
+	cmd.Flags().DurationVar(&f.deadline, "deadline", 0, "cut the run short after this long (0: none)")
+}
+
+// bindConfig binds those that perch serve has as well.
+func (f *runFlags) bindConfig(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.config, "config", "perch.yaml", "config `FILE|DIR`")
 	cmd.Flags().StringSliceVar(&f.only, "only", nil, "run only `target[/probe]` (repeatable)")
-	cmd.Flags().BoolVar(&f.all, "all", false, "also what is not due yet")
 	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the spread and of the trace ids (0: a new one, printed in the report)")
-	cmd.Flags().DurationVar(&f.deadline, "deadline", 0, "cut the run short after this long (0: none)")
 }
 
 // complete checks what flags alone can tell, and draws the seed.

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"perch.example/state"
+)
+
+const (
+	// waitTurn is how often a state that another perch holds is looked at. A
+	// ConfigMap's Lease is waited for beyond that.
+	waitTurn = 2 * time.Second
+	sayTurn  = time.Minute
+	// readWithinWave bounds reading the silences that somebody may have added.
+	silencesWithin = 5 * time.Second
+	leastFlush     = 500 * time.Millisecond
+)
+
+// open takes the state, when it is its turn, and makes what all waves share. No
+// error and an ended ctx: perch was told to stop meanwhile.
+func (s *service) open(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.newWave()
+	var said time.Time
+	for {
+		err := p.open(ctx)
+		var locked *state.LockedError
+		switch {
+		case err == nil:
+			s.makeShared(p)
+			return nil
+		case ctx.Err() != nil:
+			return nil
+		case !errors.As(err, &locked):
+			return err
+		}
+		s.health.setWaiting("another perch holds the state: " + locked.Error())
+		if time.Since(said) >= sayTurn {
+			said = time.Now()
+			s.log.Warn("another perch holds the state: waiting for it to end", "error", locked)
+		}
+		until(ctx, time.Now().Add(waitTurn))
+	}
+}
+
+// makeShared makes the metrics, which go on from the state, and the runner.
+func (s *service) makeShared(p *pass) {
+	p.metrics = p.newMetrics()
+	for _, problem := range p.problems {
+		p.metrics.Problem(problem.Part)
+	}
+	if p.store != nil {
+		p.showMemory()
+	}
+	p.runner = p.newRunner(s.sys.clock(), s.cfg.Alerts.Settle, nil)
+	scrape := p.metrics.Handler(s.log)
+	s.scrape.Store(&scrape)
+}
+
+// silencesNow reads what the state mutes: perch silence may have edited it. nil:
+// what is known holds.
+func (s *service) silencesNow(ctx context.Context) silences {
+	if !s.cfg.State.Kept() || ctx.Err() != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, silencesWithin)
+	defer cancel()
+	d, err := readState(ctx, s.sys, s.cfg)
+	if err == nil && d.Empty() {
+		return nil // somebody took it away: the next save puts it there again
+	}
+	var all silences
+	if err == nil {
+		all, err = silencesOf(d)
+	}
+	if err != nil {
+		s.log.Warn("reading the silences anew", "error", err)
+	}
+	return all
+}
+
+// stop tells and saves what the last waves left, and lets the state go.
+func (s *service) stop(ctx context.Context, stopped func() time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.newWave()
+	p.observed = true
+	defer p.close(ctx)
+	lost := ownCause(ctx)
+	if p.store != nil && (s.untold || p.unsaved != nil) {
+		left := max(leastFlush, flushWithin-time.Since(stopped()))
+		ctx, cancel := p.bounded(ctx, left)
+		defer cancel()
+		if taken(p.unsaved) == nil {
+			p.tell(ctx, s.last)
+		}
+		p.save(ctx)
+	}
+	s.log.Info("stopped", "saved", p.store != nil && p.unsaved == nil)
+	switch {
+	case lost != nil:
+		return lost
+	case p.unsaved != nil:
+		return own(fmt.Errorf("what was known at the end could not be saved: %w", p.unsaved))
+	}
+	return nil
+}
