@@ -102,9 +102,9 @@ func ends(all []probes.ConnectionPrint) string {
 	for _, k := range all {
 		switch k.TCPEnds {
 		case probes.TCPEndsBeforePeer:
-			return string(k.TCPEnds)
+			return "before the peer"
 		case probes.TCPEndsPeer:
-			peer = string(k.TCPEnds)
+			peer = "at the peer"
 		default: // unknown
 		}
 	}

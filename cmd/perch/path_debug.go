@@ -49,9 +49,14 @@ func (a appPod) lines(f probes.Fingerprint) []string {
 	if len(urls) > urlsShown {
 		urls = urls[:urlsShown]
 	}
+	of := func(name, field string) string {
+		return "  --env=" + name + `="$(kubectl get pod -n ` + namespace + " " + pod + " -o 'jsonpath={" + field + `}')" \`
+	}
 	return append(lines,
-		"kubectl debug -n "+namespace+" "+pod+" --profile=restricted --image="+image+" --container="+container+" --quiet -- \\",
-		"  /perch path --debug-container --output json --log-level error "+strings.Join(urls, " "),
+		"kubectl debug -n "+namespace+" "+pod+" --profile=restricted --image="+image+" --container="+container+" --quiet \\",
+		of("PERCH_NODE", ".spec.nodeName"),
+		of("PERCH_ZONE", `.metadata.labels.topology\.kubernetes\.io/zone`),
+		"  -- /perch path --debug-container --output json --log-level error "+strings.Join(urls, " "),
 		"kubectl wait -n "+namespace+" pod "+pod+" --timeout=3m \\",
 		`  --for='jsonpath={.status.ephemeralContainerStatuses[?(@.name=="`+container+`")].state.terminated.reason}'`,
 		"kubectl logs -n "+namespace+" "+pod+" -c "+container+" > app.json",
