@@ -38,7 +38,7 @@ func overviewNow() []panel {
 		{
 			look: lookStat, title: "Saved by a retry", wide: 3, tall: 4, unit: "short", decimals: new(0.0), empty: "NO RETRY SET",
 			about:   "Failures that a second try on a fresh connection made good, in the time shown. The application has these only if it retries, too: run `perch audit`.",
-			queries: []query{{"round(" + within("", "perch_retries_total", ofProbe+`,result="recovered"`) + ")", "recovered"}},
+			queries: []query{{`round(sum(increase(perch_retries_total{` + ofProbe + `,result="recovered"}[$__range])` + notHeld + `))`, "recovered"}},
 			words:   []word{{0, "NONE", good}}, steps: []step{{0, good}, {1, warn}},
 		},
 		lastCompleted(4),
@@ -113,8 +113,8 @@ func overviewCounts() []panel {
 		},
 		{
 			look: lookSeries, title: "Retries", wide: 8, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no probe has a second try",
-			about:   "Second tries on a fresh connection. `recovered` saved the call: the trouble was the connection's. `failed` means that the API itself has it. `unsafe` was not tried: it may have been executed.",
-			queries: []query{{each("result", "perch_retries_total", ofProbe), "{{result}}"}},
+			about:   "Second tries on a fresh connection, without the controls of held ones. `recovered` saved the call. `failed`: the API itself has the trouble. `unsafe` was not tried: it may have been executed.",
+			queries: []query{{`sum by (result) (increase(perch_retries_total{` + ofProbe + `}[$__rate_interval])` + notHeld + `)`, "{{result}}"}},
 			inks:    []ink{{"recovered", good, false}, {"failed", bad, false}, {"unsafe", warn, false}}, style: style{bars: true, least: "10m"},
 		},
 		{
@@ -126,6 +126,10 @@ func overviewCounts() []panel {
 		},
 	}
 }
+
+// notHeld leaves out idle probes: their controls count as retries, and a rung
+// that is meant to outlive the connection always has one.
+const notHeld = ` unless on (perch, vantage, target, probe) perch_holds_total`
 
 func verdictInks() []ink {
 	return []ink{{"pass", good, false}, {"degraded", warn, false}, {"fail", bad, false}, {"incomplete", purple, false}, {"skipped", neutral, false}}

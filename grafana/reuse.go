@@ -1,5 +1,10 @@
 package grafana
 
+import (
+	"fmt"
+	"strconv"
+)
+
 // reuse shows after how long the path ends idle connections, and what the
 // application's client makes of it.
 func reuse() board {
@@ -26,7 +31,7 @@ func reuseNow() []panel {
 			steps:   []step{{0, info}}, style: style{plain: true},
 		},
 		{
-			look: lookStat, title: "Of what is expected", wide: 4, tall: 4, unit: "percentunit", decimals: new(0.0), empty: "NOTHING TO COMPARE",
+			look: lookStat, title: "Against the expected", wide: 4, tall: 4, unit: "percentunit", decimals: new(0.0), empty: "NOTHING TO COMPARE",
 			about:   "The measured timeout against `keep_alive` of the config, where it is least. Below 95% the path does not keep what was promised: show this to the API's owner.",
 			queries: []query{{`min(` + shareOfExpected() + `)`, "share"}},
 			steps:   []step{{0, bad}, {0.95, good}},
@@ -60,8 +65,8 @@ func reuseHolds() []panel {
 		{
 			look: lookStates, title: "What became of each hold", wide: 16, tall: 9, unit: "none", empty: "no idle probe",
 			about: "A row for each rung. CLOSED: the other side had ended the connection. DIED: silence or half an answer, which no check before reuse can see. " +
-				"The shortest rung that is not OK says below what the client's max idle must lie.",
-			queries: []query{{holdState(), "{{target}} / {{probe}} {{hold_seconds}} s"}},
+				"The shortest rung that is not OK says below what the client's max idle must lie. Beyond the promised time CLOSED is as it should be.",
+			queries: []query{{inOrder(holdState()), "{{target}} / {{probe}} {{v_hold}}"}},
 			words:   []word{{1, "OK", good}, {2, "CLOSED", warn}, {3, "DIED", bad}}, style: style{least: "10m"},
 		},
 		{
@@ -83,9 +88,26 @@ func holdState() string {
 	return "(" + grown("died") + ") * 0 + 3\nor (" + grown("closed") + ") * 0 + 2\nor (" + grown("survived") + ") * 0 + 1"
 }
 
+// inOrder makes Prometheus, which sorts series by their labels as texts, give
+// rungs by their length within each probe: 9 s before 30 s before 120 s. The
+// label v_digits comes after probe and target, and v_hold after it.
+func inOrder(expr string) string {
+	replaced := func(label, value, pattern string) {
+		expr = fmt.Sprintf("label_replace(%s, %q, %q, \"hold_seconds\", %q)", expr, label, value, pattern)
+	}
+	const longest = 5 // digits: a day
+	for digits := 1; digits <= longest; digits++ {
+		replaced("v_digits", strconv.Itoa(digits), fmt.Sprintf("[0-9]{%d}([.].*)?", digits))
+	}
+	replaced("v_hold", "$1 s", "([0-9.]+)")
+	replaced("v_hold", "$1", "(search)")
+	replaced("hold_seconds", "", ".*")
+	return expr
+}
+
 func reuseTimeouts() []panel {
 	of := func(metric, further, name string) query {
-		return query{`min by (target, probe) (` + metric + `{` + ofProbe + further + `})`, "{{target}} / {{probe}} " + name}
+		return query{`min by (target, probe) (` + metric + `{` + ofProbe + further + `})`, "{{probe}} " + name}
 	}
 	return []panel{
 		{
@@ -120,7 +142,7 @@ func reuseReasons() []panel {
 	return []panel{
 		{
 			look: lookSeries, title: "Failures of reused connections", wide: 12, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no idle probe",
-			about:   "By reason, each 10 minutes. docs/reasons.md explains each, and whether sending again is safe. If the panel beside shows the same, it is not the reuse.",
+			about:   "By reason, each 10 minutes. Rungs beyond the promised time always fail: what matters is what comes on top. docs/reasons.md explains each; if the panel beside shows the same, it is not the reuse.",
 			queries: []query{{each("reason", "perch_attempts_total", ofProbe+`,connection="reused"`+failed) + " > 0", "{{reason}}"}},
 			style:   style{bars: true, least: "10m"},
 		},
@@ -136,14 +158,14 @@ func reuseReasons() []panel {
 func reuseRetries() []panel {
 	return []panel{
 		{
-			look: lookGauges, title: "Failures that the retry policy lets through", wide: 12, tall: 7, unit: "short", decimals: new(0.0), min: new(0.0), empty: "none",
-			about: "Failures of reused connections that were seen in the time shown and for which the declared policy has a gap: the application would have returned them as errors. Add the entry that `perch audit` names.",
+			look: lookGauges, title: "Failures that the retry policy lets through", wide: 12, tall: 9, unit: "short", decimals: new(0.0), min: new(0.0), empty: "none",
+			about: "Failures of reused connections that were seen in the time shown and for which the declared policy has a gap: within the danger band above the application returns them as errors. Add the entry that `perch audit` names.",
 			queries: []query{{`sort_desc(round(` + within("target, reason", "perch_attempts_total", ofProbe+`,connection="reused"`) +
 				")\n  * on (target, reason) max by (target, reason) (perch_retry_gap{" + ofProbe + "}) > 0)", "{{target}} {{reason}}"}},
 			steps: []step{{0, bad}},
 		},
 		{
-			look: lookStates, title: "Retry gaps", wide: 12, tall: 7, unit: "none", empty: "none",
+			look: lookStates, title: "Retry gaps", wide: 12, tall: 9, unit: "none", empty: "none",
 			about:   "Reasons for which the declared policy has no entry, and since when. A gap counts also before it is met. `perch audit` says what to add, in the client's own words.",
 			queries: []query{{`max by (target, reason) (perch_retry_gap{` + ofProbe + `}) == 1`, "{{target}} {{reason}}"}},
 			words:   []word{{1, "GAP", warn}},
