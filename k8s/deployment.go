@@ -1,23 +1,24 @@
 package k8s
 
 import (
+	"net"
+	"net/netip"
+	"strconv"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-const (
-	metricsPort     = 9877 // what `metrics.listen` is where nobody says otherwise
-	metricsPortName = "metrics"
-)
+const metricsPortName = "metrics"
 
 // deployment runs perch serve in one Pod. The old one ends before the new one
 // starts: two would share a budget and wait for each other's state.
 func (b *maker) deployment() Object {
 	pod := b.pod(append([]string{"serve", "--config=" + configFolder}, b.sidecarFlags()...), corev1.RestartPolicyAlways)
 	main := &pod.Spec.Containers[0]
-	main.Ports = []corev1.ContainerPort{{Name: metricsPortName, ContainerPort: metricsPort, Protocol: corev1.ProtocolTCP}}
+	main.Ports = []corev1.ContainerPort{{Name: metricsPortName, ContainerPort: b.metricsPort(), Protocol: corev1.ProtocolTCP}}
 	main.LivenessProbe = httpProbe("/healthz")
 	main.ReadinessProbe = httpProbe("/readyz")
 	return &appsv1.Deployment{
@@ -45,4 +46,19 @@ func httpProbe(path string) *corev1.Probe {
 // selector selects perch's Pods.
 func (b *maker) selector() *meta.LabelSelector {
 	return &meta.LabelSelector{MatchLabels: b.labels()}
+}
+
+// metricsPort is that of `metrics.listen`, where the kubelet and Prometheus come.
+func (b *maker) metricsPort() int32 {
+	listen := b.cfg.Metrics.Listen
+	host, text, _ := net.SplitHostPort(listen) // the config is checked
+	port, err := strconv.ParseInt(text, 10, 32)
+	addr, notAddr := netip.ParseAddr(host)
+	switch {
+	case err != nil || port < 1 || port > 65535:
+		b.refuse("metrics.listen %q: the Pod's port has to be known beforehand; want one such as :9877", listen)
+	case host != "" && (notAddr != nil || !addr.IsUnspecified()):
+		b.refuse("metrics.listen %q: the kubelet and Prometheus come to the Pod's own address; want :%d", listen, port)
+	}
+	return int32(port)
 }

@@ -60,7 +60,7 @@ func (b *maker) ends(s schedule) ends {
 		interval, of = b.plan.Every, "the shortest every,"
 	}
 	if share := float64(b.plan.Wall) / float64(interval); share > mostOfTime {
-		b.note("a run takes %s, which is %.0f%% of %s %s: above 40%%, --kind deployment is the better one, with one Pod that stays",
+		b.note("a run takes %s, which is %.3g%% of %s %s: above 40%%, --kind deployment is the better one, with one Pod that stays",
 			probes.Spoken(wall), 100*share, of, probes.Spoken(interval))
 	}
 	return e

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	goflag "flag"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,6 +19,7 @@ import (
 	rbac "k8s.io/api/rbac/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
 	"perch.example/config"
@@ -121,9 +123,62 @@ func checked(t *testing.T, text string) []meta.Object {
 				t.Errorf("%s: the pod is not allowed under restricted: %v", id, bad)
 			}
 		}
+		named(t, object)
 		all = append(all, object)
 	}
 	return all
+}
+
+// named holds an object's names and labels to what an API server takes.
+func named(t *testing.T, object meta.Object) {
+	t.Helper()
+	if wrong := validation.IsDNS1123Subdomain(object.GetName()); len(wrong) > 0 {
+		t.Errorf("the name %q: %v", object.GetName(), wrong)
+	}
+	all := object.GetLabels()
+	if pod := podOf(object); pod != nil {
+		all = pod.Labels
+		keys := map[string]bool{}
+		for _, e := range pod.Spec.Containers[0].Env {
+			if keys[e.Name] {
+				t.Errorf("the variable %s is there twice", e.Name)
+			}
+			keys[e.Name] = true
+			if ref := e.ValueFrom; ref != nil && ref.SecretKeyRef != nil && len(validation.IsConfigMapKey(ref.SecretKeyRef.Key)) > 0 {
+				t.Errorf("%s: the key %q", e.Name, ref.SecretKeyRef.Key)
+			}
+		}
+	}
+	for key, value := range all {
+		if len(validation.IsQualifiedName(key)) > 0 || len(validation.IsValidLabelValue(value)) > 0 {
+			t.Errorf("%s: the label %s=%q", object.GetName(), key, value)
+		}
+	}
+	switch o := object.(type) {
+	case *corev1.ConfigMap:
+		for key := range o.Data {
+			if wrong := validation.IsConfigMapKey(key); len(wrong) > 0 {
+				t.Errorf("the key %q: %v", key, wrong)
+			}
+		}
+	case *batchv1.CronJob:
+		if _, err := parseCron(o.Spec.Schedule); err != nil || len(o.Name) > 52 {
+			t.Errorf("the CronJob %s with the schedule %q: %v", o.Name, o.Spec.Schedule, err)
+		}
+	case *networking.NetworkPolicy:
+		for _, rule := range o.Spec.Egress {
+			for _, to := range rule.To {
+				if _, err := netip.ParsePrefix(to.IPBlock.CIDR); err != nil {
+					t.Error(err)
+				}
+			}
+			for _, port := range rule.Ports {
+				if n := port.Port.IntValue(); n < 1 || n > 65535 {
+					t.Errorf("the port %d", n)
+				}
+			}
+		}
+	}
 }
 
 // podOf is the Pod that an object makes; nil: it makes none.
@@ -233,4 +288,20 @@ func indented(t *testing.T, value any) string {
 		t.Fatal(err)
 	}
 	return string(raw)
+}
+
+// found is the object of a type, of which there must be one.
+func found[T meta.Object](t *testing.T, m *Manifest) T {
+	t.Helper()
+	var all []T
+	for _, o := range m.Objects {
+		if one, is := o.(T); is {
+			all = append(all, one)
+		}
+	}
+	if len(all) != 1 {
+		var zero T
+		t.Fatalf("%d objects of type %T, want one", len(all), zero)
+	}
+	return all[0]
 }

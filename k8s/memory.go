@@ -6,6 +6,8 @@ import (
 	coordination "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perch.example/config"
 )
 
 // memory is what perch remembers in: for each shard an empty ConfigMap with a
@@ -31,9 +33,12 @@ func (b *maker) memory() []Object {
 
 // stateObjects are the names of the ConfigMaps, and of their Leases.
 func (b *maker) stateObjects() []string {
+	if b.o.Kind != KindIndexedJob {
+		return []string{b.cfg.State.ConfigMap}
+	}
 	var names []string
-	for i := range max(1, b.o.Shards) {
-		names = append(names, b.cfg.State.ConfigMap+b.shardSuffix(i))
+	for i := range b.o.Shards {
+		names = append(names, b.cfg.InShard(config.Shard{Index: i, Count: b.o.Shards}).State.ConfigMap)
 	}
 	return names
 }

@@ -78,8 +78,11 @@ func (b *maker) checkNames() {
 	if state == b.o.Name {
 		b.refuse("state.configmap %s: the config's own ConfigMap has this name; want another, such as %s", state, b.stateName())
 	}
-	if last := state + b.shardSuffix(b.o.Shards-1); len(last) > validation.DNS1123SubdomainMaxLength {
-		b.refuse("state.configmap %s: a shard's is %d signs long, %d are allowed; want a shorter name", state, len(last), validation.DNS1123SubdomainMaxLength)
+	for _, name := range b.stateObjects() {
+		if len(name) > validation.DNS1123SubdomainMaxLength {
+			b.refuse("state.configmap %s: a shard's name is %d signs long, want %d at most", state, len(name), validation.DNS1123SubdomainMaxLength)
+			break
+		}
 	}
 }
 
@@ -90,14 +93,6 @@ func (b *maker) longestName() int {
 		return longestName
 	}
 	return longestName - len("-"+strconv.Itoa(b.o.Shards))
-}
-
-// shardSuffix is what stands behind the names of what a shard has of its own.
-func (b *maker) shardSuffix(index int) string {
-	if b.o.Kind != KindIndexedJob {
-		return ""
-	}
-	return "-" + strconv.Itoa(index)
 }
 
 func (b *maker) label(what, name string) {

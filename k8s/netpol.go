@@ -86,13 +86,13 @@ type reach struct {
 }
 
 // egress collects the ports that perch needs. Where the application's own policies
-// are cloned, they alone let out to the targets: perch must not get through where
-// the application does not.
+// decide what gets out, they alone let out to the targets: perch must not get
+// through where the application does not.
 func (b *maker) egress() egress {
 	e := egress{}
-	restricted := b.o.Path != nil && len(b.o.Path.Policies) > 0
+	isolated := b.o.Path != nil && b.o.Path.Isolated
 	var inside []string
-	for _, r := range b.reaches(restricted) {
+	for _, r := range b.reaches(isolated) {
 		block, port, there := destination(r.url)
 		if !there {
 			continue
@@ -109,6 +109,11 @@ func (b *maker) egress() egress {
 	if !b.cfg.Slack.Webhook.Zero() || !b.cfg.Slack.BotToken.Zero() || !b.cfg.Webhook.From.Zero() {
 		e.open("", 443)
 	}
+	if b.o.Path != nil && b.o.Path.Sidecar != nil {
+		for _, port := range b.o.Path.Sidecar.Ports {
+			e.open("", port)
+		}
+	}
 	if !b.cfg.Webhook.From.Zero() {
 		b.note("webhook.from: where it goes is a secret; the NetworkPolicy lets out to port 443, another port is yours to add")
 	}
@@ -116,14 +121,14 @@ func (b *maker) egress() egress {
 		b.note("%s: in the cluster, most network plugins compare a policy's port with that of the Pod behind the Service; where it differs from the URL's, the NetworkPolicy %s needs it, too",
 			strings.Join(inside, ", "), b.o.Name)
 	}
-	b.sayOverlap(restricted, e)
+	b.sayOverlap(isolated, e)
 	return e
 }
 
 // reaches are the URLs of the config, and the application's proxies.
-func (b *maker) reaches(restricted bool) []reach {
+func (b *maker) reaches(isolated bool) []reach {
 	var all []reach
-	if !restricted {
+	if !isolated {
 		for _, t := range b.cfg.Targets {
 			all = append(all, reach{"target " + t.Name, t.URL})
 		}
@@ -140,8 +145,8 @@ func (b *maker) reaches(restricted bool) []reach {
 
 // sayOverlap tells where the ports that perch needs for itself let it out to a
 // target that the application's policies may not.
-func (b *maker) sayOverlap(restricted bool, e egress) {
-	if !restricted {
+func (b *maker) sayOverlap(isolated bool, e egress) {
+	if !isolated {
 		return
 	}
 	for _, t := range b.cfg.Targets {

@@ -1,6 +1,7 @@
 package k8s
 
 import (
+	"fmt"
 	"net/url"
 	"reflect"
 	"slices"
@@ -26,15 +27,12 @@ func (b *maker) onPath(pod *corev1.PodTemplateSpec) {
 	add(&pod.Annotations, p.Annotations)
 
 	theirs := p.Pod.DeepCopy()
-	b.rename(theirs)
+	rename(&pod.Spec, theirs)
 	takeFields(&pod.Spec, theirs)
 	pod.Spec.Volumes = append(pod.Spec.Volumes, theirs.Volumes...)
 	pod.Spec.InitContainers = append(pod.Spec.InitContainers, theirs.InitContainers...)
 	if len(theirs.Containers) > 0 {
 		b.joinContainer(&pod.Spec.Containers[0], theirs.Containers[0])
-	}
-	if pod.Spec.HostNetwork || pod.Spec.HostPID || pod.Spec.HostIPC {
-		b.note("the Pod uses its node's network, as %s does: Pod Security's baseline and restricted forbid that, so the namespace has to allow it", p.Workload)
 	}
 }
 
@@ -56,24 +54,32 @@ func takeFields(own, theirs *corev1.PodSpec) {
 	if theirs.AutomountServiceAccountToken != nil && *theirs.AutomountServiceAccountToken {
 		own.AutomountServiceAccountToken = new(true)
 	}
+	if theirs.SecurityContext != nil { // a kernel's setting for connections is the path's, a user is not
+		own.SecurityContext.Sysctls = theirs.SecurityContext.Sysctls
+	}
 }
 
 // rename gives their volumes names that perch's own do not have.
-func (b *maker) rename(theirs *corev1.PodSpec) {
-	taken := map[string]bool{"config": true, "secrets": true, "policy": true, "state": true}
+func rename(own, theirs *corev1.PodSpec) {
+	taken := map[string]bool{}
+	for _, v := range slices.Concat(own.Volumes, theirs.Volumes) {
+		taken[v.Name] = true
+	}
 	renamed := map[string]string{}
 	for i, v := range theirs.Volumes {
-		if taken[v.Name] {
-			renamed[v.Name] = "path-" + v.Name
-			theirs.Volumes[i].Name = renamed[v.Name]
+		if !slices.ContainsFunc(own.Volumes, func(o corev1.Volume) bool { return o.Name == v.Name }) {
+			continue
 		}
+		name := "path-" + v.Name
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("path-%d-%s", n, v.Name)
+		}
+		taken[name], renamed[v.Name], theirs.Volumes[i].Name = true, name, name
 	}
-	for _, list := range [][]corev1.Container{theirs.Containers, theirs.InitContainers} {
-		for _, c := range list {
-			for i, m := range c.VolumeMounts {
-				if to, ok := renamed[m.Name]; ok {
-					c.VolumeMounts[i].Name = to
-				}
+	for _, c := range slices.Concat(theirs.Containers, theirs.InitContainers) {
+		for i, m := range c.VolumeMounts {
+			if to, is := renamed[m.Name]; is {
+				c.VolumeMounts[i].Name = to
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // limit a right to create to a name.
 func (b *maker) rights() []Object {
 	var objects []Object
-	if b.account() == b.o.Name {
+	if b.o.Path == nil || b.o.Path.Pod.ServiceAccountName == "" {
 		objects = append(objects, &corev1.ServiceAccount{
 			TypeMeta:                     meta.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
 			ObjectMeta:                   b.meta(b.o.Name),

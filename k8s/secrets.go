@@ -2,7 +2,6 @@ package k8s
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -30,12 +29,15 @@ func (b *maker) secretEnv(own []corev1.EnvVar) []corev1.EnvVar {
 		if slices.ContainsFunc(own, func(e corev1.EnvVar) bool { return e.Name == name }) {
 			b.refuse("from: {env: %s}: perch's Pod has this variable for another purpose; want another name", name)
 		}
+		if len(validation.IsConfigMapKey(key)) > 0 { // it is made of a variable's signs: it can only be too long
+			b.refuse("from: {env: %s}: a key of a Secret has 253 signs at most; want a shorter name", name)
+		}
 		of[key] = name
 		env = append(env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
 			LocalObjectReference: corev1.LocalObjectReference{Name: b.o.Name}, Key: key, Optional: new(true),
 		}}})
 	}
-	b.saySecret(of)
+	b.saySecret()
 	return env
 }
 
@@ -57,30 +59,33 @@ func secretKey(variable string) string {
 	return strings.ToLower(strings.ReplaceAll(variable, "_", "-"))
 }
 
-// saySecret tells what the Secret has to hold. of are the keys of variables.
-func (b *maker) saySecret(of map[string]string) {
+// saySecret tells what the Secret has to hold.
+func (b *maker) saySecret() {
 	var keys []string
 	for _, s := range b.cfg.Sources() {
-		key := secretKey(s.Env)
-		if s.Env == "" {
-			if path.Dir(s.File) != secretFolder {
-				continue
-			}
-			key = path.Base(s.File)
+		if s.Env != "" {
+			keys = append(keys, secretKey(s.Env))
+		} else if key, is := secretFile(s.File); is {
+			keys = append(keys, key)
 		}
-		keys = append(keys, key)
 	}
 	for _, f := range b.tlsFiles() {
-		if path.Dir(f) == secretFolder {
-			keys = append(keys, path.Base(f))
+		if key, is := secretFile(f); is {
+			keys = append(keys, key)
 		}
 	}
-	slices.Sort(keys)
-	keys = slices.Compact(keys)
 	if len(keys) == 0 {
 		return
 	}
-	b.note("the Secret %s is yours to make: kubectl create secret generic %s%s --from-file=%s", b.o.Name, b.o.Name, b.in(), strings.Join(keys, " --from-file="))
+	slices.Sort(keys)
+	b.note("the Secret %s is yours to make: kubectl create secret generic %s%s --from-file=%s",
+		b.o.Name, b.o.Name, b.in(), strings.Join(slices.Compact(keys), " --from-file="))
+}
+
+// secretFile is the key of the Secret that a file is; false: it is none.
+func secretFile(file string) (string, bool) {
+	key, inside := strings.CutPrefix(path.Clean(file), secretFolder+"/")
+	return key, inside && len(validation.IsConfigMapKey(key)) == 0
 }
 
 // tlsFiles are the PEM files that the probes need.
@@ -128,12 +133,11 @@ func missing(pod corev1.PodSpec, file string) string {
 		return ""
 	}
 	for _, m := range pod.Containers[0].VolumeMounts {
-		rest, inside := strings.CutPrefix(path.Clean(file), path.Clean(m.MountPath)+"/")
-		if !inside && path.Clean(file) != path.Clean(m.MountPath) {
+		if !inFolder(path.Clean(file), path.Clean(m.MountPath)) {
 			continue
 		}
-		if m.MountPath == secretFolder && len(validation.IsConfigMapKey(rest)) > 0 {
-			return fmt.Sprintf("%q is no name of a Secret's key", rest)
+		if _, is := secretFile(file); m.MountPath == secretFolder && !is {
+			return "a key of a Secret cannot be called so"
 		}
 		return ""
 	}
