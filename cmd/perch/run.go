@@ -7,11 +7,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"perch.example/probes"
 )
 
 func newRun(sys system) *cobra.Command {
 	var flags runFlags
 	var out outputFlags
+	var beside sidecar
 	cmd := &cobra.Command{
 		Use: "run", Short: "One pass over the config: probe what is due, record, alert, report", Args: noArgs,
 		Long: `One pass over the config: the CronJob's command. Probes what is due, writes metrics, alerts, prints the
@@ -20,20 +23,26 @@ wrong, 3 the run was cut short, 4 perch could not do its own part.`,
 	}
 	flags.bind(cmd)
 	out.bind(cmd)
+	beside.bind(cmd)
 	cmd.Flags().BoolVar(&flags.adopt, "adopt-state", false, "take over a state that a config of another name kept: once, after a config was renamed")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := errors.Join(flags.complete(), out.check()); err != nil {
+		log, err := logger(cmd, sys)
+		if err := errors.Join(err, beside.check()); err != nil {
 			return usage(err)
 		}
-		log, err := logger(cmd, sys)
-		if err != nil {
+		defer beside.end(cmd.Context(), log) // last, and after errors, too
+		if err := errors.Join(flags.complete(), out.check()); err != nil {
 			return usage(err)
 		}
 		cfg, err := loadConfig(sys, flags.config, log)
 		if err != nil {
 			return usage(err)
 		}
-		return runConfig(cmd.Context(), &pass{kept: &kept{}, sys: sys, cfg: cfg, flags: flags, out: out, log: log})
+		p := &pass{kept: &kept{}, sys: sys, cfg: cfg, flags: flags, out: out, log: log}
+		if err := beside.ready(cmd.Context(), log); err != nil {
+			return p.notBegun(err)
+		}
+		return runConfig(cmd.Context(), p)
 	}
 	return cmd
 }
@@ -60,6 +69,23 @@ func runConfig(ctx context.Context, p *pass) error {
 		return &exitError{code: code}
 	}
 	return nil
+}
+
+// notBegun reports a run that sent nothing, and says why. The state and the
+// metrics stay as the last run left them: what they are reached by is not there
+// either.
+func (p *pass) notBegun(why error) error {
+	p.log.Error("nothing was sent", "error", why)
+	v, _ := build()
+	now := p.sys.clock()
+	run := probes.Run{
+		Version: v, Name: p.cfg.Name, Vantage: p.cfg.Vantage, Seed: p.flags.seed,
+		RunID: runID(now, p.flags.seed, p.cfg.Shard), Started: now, Finished: now, CutShort: why.Error(),
+	}
+	if err := p.report(run); err != nil {
+		return own(err)
+	}
+	return &exitError{code: exitIncomplete}
 }
 
 // withDeadline ends the context after d, saying so; 0 means never.
