@@ -157,7 +157,7 @@ func (p *Plan) checkTimes(desks []*desk, deadline time.Duration, r *Refusal) {
 		r.add(last.Spec.ID(), "its last step starts at %s and ends %s after the run's start, the deadline is %s: %s",
 			short(last.Start), short(roundUp(p.Wall, time.Second)), short(deadline), wouldFit("a deadline of "+short(roundUp(p.Wall, time.Second))))
 	}
-	p.noteEvery()
+	p.noteEvery(desks)
 }
 
 // checkHolds refuses a hold that could not end within the deadline even if it
@@ -203,12 +203,21 @@ func (d *desk) takes(j *job) time.Duration {
 	return end - first
 }
 
-// noteEvery tells when the run is longer than a single exchange's `every`. That
-// is allowed: the next run finds it overdue, and no ladder is longer than its own.
-func (p *Plan) noteEvery() {
-	if p.Every > 0 && p.Wall > p.Every {
+// noteEvery tells when the run is longer than the `every` of a single exchange in
+// it. That is allowed: the next run finds it overdue, and no ladder is longer
+// than its own.
+func (p *Plan) noteEvery(desks []*desk) {
+	var shortest time.Duration
+	for _, d := range desks {
+		for _, j := range d.jobs {
+			if every := j.spec.Every; j.due && every > 0 && (shortest == 0 || every < shortest) {
+				shortest = every
+			}
+		}
+	}
+	if shortest > 0 && p.Wall > shortest {
 		p.Notes = append(p.Notes, fmt.Sprintf("a run takes %s, longer than the shortest every (%s): what is due more often is probed once a run",
-			short(p.Wall), short(p.Every)))
+			short(p.Wall), short(shortest)))
 	}
 }
 

@@ -119,7 +119,7 @@ func (s *service) serve(ctx context.Context) error {
 		return errors.Join(err, ownCause(ctx))
 	}
 	s.health.setReady()
-	s.log.Info("serving", "address", web.address(), "loops", len(s.loops), "longest wave", s.loops[0].longest)
+	s.log.Info("serving", "address", web.address(), "loops", len(s.loops))
 	var all sync.WaitGroup
 	for _, l := range s.loops {
 		all.Go(func() { s.loop(ctx, l) })
@@ -146,7 +146,7 @@ func (s *service) check() error {
 			return err
 		}
 		if len(p.Steps) > 0 { // else --only leaves it out
-			s.loops = append(s.loops, &loop{every: every, longest: p.LongestWall, patience: 2*whole.LongestWall + slowest})
+			s.loops = append(s.loops, &loop{every: every, patience: 2*whole.LongestWall + slowest})
 			s.sayNotes(p)
 		}
 	}

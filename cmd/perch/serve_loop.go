@@ -16,7 +16,6 @@ const slowest = 10 * time.Minute
 // loop runs what has one `every`, a wave after the other.
 type loop struct {
 	every    time.Duration
-	longest  time.Duration // a wave's end, when every timeout is used up
 	patience time.Duration // what is longer is stuck
 	begun    bool          // a wave was played: from then on its ticks say what is due
 }

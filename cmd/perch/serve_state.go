@@ -14,7 +14,7 @@ const (
 	// ConfigMap's Lease is waited for beyond that.
 	waitTurn = 2 * time.Second
 	sayTurn  = time.Minute
-	// readWithinWave bounds reading the silences that somebody may have added.
+	// silencesWithin bounds reading the silences that somebody may have added.
 	silencesWithin = 5 * time.Second
 	leastFlush     = 500 * time.Millisecond
 )
