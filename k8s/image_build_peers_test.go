@@ -29,8 +29,9 @@ const (
 )
 
 type builder struct {
-	t   *testing.T
-	dir string
+	t    *testing.T
+	dir  string
+	root string // the image's files
 }
 
 // buildImage builds the Dockerfile and returns what it made.
@@ -45,6 +46,7 @@ func buildImage(t *testing.T) *builder {
 		"--volume", filepath.Join(modules, "cache", "download")+":/modules:ro",
 		"--build-arg", "GOPROXY=file:///modules",
 		"--build-arg", "VERSION="+testVersion, "--build-arg", "REVISION="+testRevision, "..")
+	b.root = b.buildah("mount", b.buildah("from", "--pull-never", "--name", "perch", testImage))
 	return b
 }
 

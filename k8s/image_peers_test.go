@@ -18,9 +18,8 @@ import (
 
 // check looks at all of the image.
 func (b *builder) check(t *testing.T) {
-	root := b.buildah("mount", b.buildah("from", "--pull-never", "--name", "perch", testImage))
-	t.Run("holds perch and the authorities only", func(t *testing.T) { checkFiles(t, root) })
-	t.Run("holds a bill of its materials", func(t *testing.T) { checkBOM(t, root) })
+	t.Run("holds perch and the authorities only", func(t *testing.T) { checkFiles(t, b.root) })
+	t.Run("holds a bill of its materials", func(t *testing.T) { checkBOM(t, b.root) })
 	t.Run("is small", func(t *testing.T) { b.checkSize(t) })
 	t.Run("says what it is", func(t *testing.T) { b.checkLabels(t) })
 	t.Run("runs read-only", func(t *testing.T) {

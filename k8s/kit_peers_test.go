@@ -2,10 +2,156 @@
 
 package k8s
 
-import "testing"
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"perch.example/internal/cluster"
+)
 
 // TestTheKit builds the image once and looks at it, alone and in a cluster.
 func TestTheKit(t *testing.T) {
 	image := buildImage(t)
 	t.Run("image", image.check)
+	t.Run("cluster", func(t *testing.T) {
+		k := newKit(t, image)
+		for _, s := range shipments() {
+			t.Run(s.name, func(t *testing.T) { k.try(t, s) })
+		}
+	})
+}
+
+// kit is a cluster with Pod Security, a node with the image, and a world.
+type kit struct {
+	image   *builder
+	perch   string // the image's program
+	cluster *cluster.Cluster
+	node    *cluster.Node
+	world   *world
+}
+
+func newKit(t *testing.T, image *builder) *kit {
+	t.Helper()
+	k := &kit{image: image, perch: filepath.Join(image.root, "perch"), cluster: cluster.Start(t), world: newWorld(t)}
+	k.cluster.InstallKinds()
+	k.node = k.cluster.NewNode(image.podman)
+	return k
+}
+
+// within is how long controllers, and perch itself, may take on a busy machine.
+const within = time.Minute
+
+// try applies a shipment in a namespace of its own, and runs what comes of it.
+func (k *kit) try(t *testing.T, s shipment) {
+	part := *k
+	part.cluster = k.cluster.For(t)
+	k = &part
+	k.cluster.Namespace(s.name)
+	k.world.secrets(k.cluster, s.name)
+	yaml := s.yaml(k, t, s.name)
+	k.cluster.Apply(yaml, "-n", s.name, "--server-side")
+	if s.kind == KindDeployment {
+		k.serves(t, k.pods(t, s.name, "app.kubernetes.io/name=perch", 1)[0])
+		return
+	}
+	k.runs(t, s.name, k.scheduled(t, s.name))
+	k.mayNothingElse(t, s.name)
+	if s.name == "base" {
+		k.appliedAgain(t, s.name, yaml)
+		k.overlap(t, s.name)
+	}
+}
+
+// scheduled waits until the controller has made a Job of the namespace's
+// CronJob, and suspends it. A minute is not waited for: the CronJob is due each
+// minute, and is told that it ran last two minutes ago, in this order. The
+// controller waits for the next time of a schedule that has changed.
+func (k *kit) scheduled(t *testing.T, namespace string) batchv1.Job {
+	t.Helper()
+	cron := k.only(t, namespace, "cronjob")
+	k.cluster.Kubectl("patch", cron, "-n", namespace, "-p", `{"spec": {"schedule": "* * * * *"}}`)
+	last := time.Now().Add(-2 * time.Minute).UTC().Format(time.RFC3339)
+	k.cluster.Kubectl("patch", cron, "-n", namespace, "--subresource=status", "--type=merge", "-p", fmt.Sprintf(`{"status": {"lastScheduleTime": %q}}`, last))
+	var job batchv1.Job
+	cluster.Await(t, within, "a Job of the schedule", func() error {
+		var jobs batchv1.JobList
+		if err := k.cluster.Get(&jobs, "jobs", "-n", namespace); err != nil {
+			return err
+		}
+		if len(jobs.Items) == 0 {
+			return fmt.Errorf("no Job")
+		}
+		job = jobs.Items[0]
+		return nil
+	})
+	k.cluster.Kubectl("patch", cron, "-n", namespace, "-p", `{"spec": {"suspend": true}}`)
+	return job
+}
+
+// only is the name of the one object of a kind.
+func (k *kit) only(t *testing.T, namespace, kind string) string {
+	t.Helper()
+	names := strings.Fields(k.cluster.Kubectl("get", kind, "-n", namespace, "-o", "name"))
+	if len(names) != 1 {
+		t.Fatalf("%s objects %q, want one", kind, names)
+	}
+	return names[0]
+}
+
+// pods waits until controllers have made that many Pods: they were admitted.
+func (k *kit) pods(t *testing.T, namespace, selector string, want int) []corev1.Pod {
+	t.Helper()
+	var pods corev1.PodList
+	cluster.Await(t, within, "Pods of "+selector, func() error {
+		if err := k.cluster.Get(&pods, "pods", "-n", namespace, "-l", selector); err != nil {
+			return err
+		}
+		if len(pods.Items) != want {
+			return fmt.Errorf("%d Pods, want %d; events:\n%s", len(pods.Items), want, k.cluster.Kubectl("get", "events", "-n", namespace))
+		}
+		return nil
+	})
+	return pods.Items
+}
+
+// serves runs the Pod of a Deployment until it is ready, and stops it.
+func (k *kit) serves(t *testing.T, pod corev1.Pod) {
+	at := fmt.Sprintf("http://127.0.0.1:%d", pod.Spec.Containers[0].Ports[0].ContainerPort)
+	running := k.node.Start(t, pod)
+	cluster.Await(t, within, "the Pod to be ready, which said\n"+running.Stderr(), func() error {
+		_, err := fetch(at + pod.Spec.Containers[0].ReadinessProbe.HTTPGet.Path)
+		return err
+	})
+	for _, path := range []string{pod.Spec.Containers[0].LivenessProbe.HTTPGet.Path, "/metrics"} {
+		if body, err := fetch(at + path); err != nil {
+			t.Error(err)
+		} else if path == "/metrics" && !strings.Contains(body, `perch_build_info{`) {
+			t.Errorf("/metrics holds no perch_build_info:\n%s", body)
+		}
+	}
+	if code := running.Stop(t); code != 0 {
+		t.Errorf("stopped, it ended with status %d:\n%s", code, running.Stderr())
+	}
+}
+
+// fetch returns the body of an answer 200.
+func fetch(url string) (string, error) {
+	resp, err := http.Get(url)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: status %d, want 200: %s", url, resp.StatusCode, body)
+	}
+	return string(body), err
 }

@@ -19,12 +19,12 @@ type Cluster struct {
 	Host   string // the API server's address, without the port: 127.0.0.1
 	Port   int
 	CAFile string // PEM, what signs the API server's certificate
+	Config string // the administrator's kubeconfig, a file
 
 	t       testing.TB
 	dir     string
 	kubectl string
 	client  *http.Client
-	config  string // the administrator's kubeconfig
 }
 
 // readyWithin is how long a program may take to start on a busy machine.
@@ -40,7 +40,7 @@ func Start(t testing.TB) *Cluster {
 	writeKey(t, newKey(t), c.file("accounts.key"))
 	admin, controllers := rand.Text(), rand.Text()
 	writeFile(t, c.file("tokens.csv"), fmt.Appendf(nil, "%s,admin,1,system:masters\n%s,system:kube-controller-manager,2\n", admin, controllers))
-	c.config, c.client = c.Kubeconfig(admin, "default"), c.newClient()
+	c.Config, c.client = c.Kubeconfig(admin, "default"), c.newClient()
 
 	etcd := c.startEtcd()
 	server := Run(t, "kube-apiserver",
@@ -62,6 +62,13 @@ func Start(t testing.TB) *Cluster {
 		"--service-account-private-key-file="+c.file("accounts.key"), "--root-ca-file="+c.CAFile)
 	c.awaitAccount("default")
 	return c
+}
+
+// For is the same cluster for a part of the test, which fails in its place.
+func (c *Cluster) For(t testing.TB) *Cluster {
+	other := *c
+	other.t = t
+	return &other
 }
 
 // startEtcd returns the address that it serves.

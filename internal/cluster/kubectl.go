@@ -48,7 +48,7 @@ func (c *Cluster) Token(namespace, account string) string {
 // Try runs kubectl as the administrator, with that standard input, and returns
 // what it printed. The error holds what it complained of.
 func (c *Cluster) Try(input string, args ...string) (string, error) {
-	return c.As(c.config, input, args...)
+	return c.As(c.Config, input, args...)
 }
 
 // As is Try with the rights of a kubeconfig.
@@ -76,10 +76,10 @@ func (c *Cluster) Kubectl(args ...string) string {
 }
 
 // Apply applies YAML, with any further arguments of kubectl apply, and fails
-// the test if the server refuses it.
+// the test if the server refuses it or warns.
 func (c *Cluster) Apply(yaml string, args ...string) {
 	c.t.Helper()
-	if _, err := c.Try(yaml, append([]string{"apply", "-f", "-"}, args...)...); err != nil {
+	if _, err := c.Try(yaml, append([]string{"--warnings-as-errors", "apply", "--validate=strict", "-f", "-"}, args...)...); err != nil {
 		c.t.Fatal(err)
 	}
 }

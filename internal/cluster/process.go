@@ -130,7 +130,7 @@ func FreePort(t testing.TB) int {
 }
 
 // mostLog is how much of a program's output is kept: an API server is talkative.
-const mostLog = 32 << 10
+const mostLog = 4 << 10
 
 // log keeps what a program says.
 type log struct {

@@ -1,0 +1,171 @@
+//go:build peers
+
+package k8s
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"perch.example/internal/cluster"
+	"perch.example/lab"
+	"perch.example/state"
+)
+
+// runs runs a Job's Pods, all at once, and looks at everything that they did.
+func (k *kit) runs(t *testing.T, namespace string, job batchv1.Job) {
+	t.Helper()
+	var running []*cluster.Container
+	for _, pod := range k.pods(t, namespace, "job-name="+job.Name, int(*job.Spec.Parallelism)) {
+		running = append(running, k.node.Start(t, pod))
+	}
+	for _, c := range running {
+		if code := c.Wait(t); code != 0 {
+			t.Fatalf("status %d, want 0:\n%s%s", code, c.Stdout(), c.Stderr())
+		}
+		for _, secret := range []string{stockToken, slackPath} {
+			if strings.Contains(c.Stdout()+c.Stderr(), secret) {
+				t.Errorf("a secret stands in the log:\n%s%s", c.Stdout(), c.Stderr())
+			}
+		}
+	}
+	k.cluster.Kubectl("wait", "--for=condition=Complete", "--timeout=60s", "-n", namespace, "job/"+job.Name)
+	k.addsUp(t, namespace, 1)
+	for _, r := range requests(k.world.stock, namespace) {
+		if got := r.Header.Get("Authorization"); got != "Bearer "+stockToken {
+			t.Errorf("a request carries Authorization %q, want the Secret's token", got)
+		}
+	}
+	if told := k.world.told(namespace); len(told) != 1 || !strings.Contains(told[0].Title(), "stock") {
+		t.Errorf("Slack has %d messages, want one, of stock: %+v", len(told), told)
+	}
+	if remarks := k.world.slack.Remarks(); len(remarks) > 0 {
+		t.Errorf("Slack remarks: %q", remarks)
+	}
+}
+
+// addsUp holds what is remembered and what was pushed to what the APIs have
+// received, after a number of runs of each shard.
+func (k *kit) addsUp(t *testing.T, namespace string, runs int) {
+	t.Helper()
+	// A run's second hold meets a connection that the server has ended: that request
+	// is counted as sent, and never arrives.
+	sent := map[string]int{
+		"stock": len(requests(k.world.stock, namespace)) + runs,
+		"price": len(requests(k.world.price, namespace)),
+	}
+	remembered := map[string]int{}
+	for _, document := range k.states(t, namespace) {
+		for target, daily := range document.Daily {
+			remembered[target] += daily.Requests
+		}
+	}
+	if !maps.Equal(remembered, sent) || sent["price"] == 0 {
+		t.Errorf("the state counts %v requests, the APIs %v", remembered, sent)
+	}
+	if pushed := k.world.pushed(t, namespace, "perch_requests_total", "target"); !maps.Equal(pushed, sent) {
+		t.Errorf("the gateway counts %v requests, the APIs %v", pushed, sent)
+	}
+	counted := k.world.pushed(t, namespace, "perch_runs_total", "shard")
+	for shard, n := range counted {
+		if n != runs {
+			t.Errorf("the gateway counts %d runs of shard %q, want %d", n, shard, runs)
+		}
+	}
+	if len(counted) == 0 {
+		t.Error("the gateway counts no run")
+	}
+}
+
+// states are the documents of the namespace's state objects.
+func (k *kit) states(t *testing.T, namespace string) []state.Document {
+	t.Helper()
+	var all []state.Document
+	for name := range strings.FieldsSeq(k.cluster.Kubectl("get", "leases", "-n", namespace, "-o", "jsonpath={.items[*].metadata.name}")) {
+		config, err := state.Cluster(name, func(name string) (string, bool) { return k.cluster.Config, name == "KUBECONFIG" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Namespace = namespace
+		document, err := state.ReadConfigMap(context.Background(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, document)
+	}
+	return all
+}
+
+// appliedAgain: neither way of applying takes the state away.
+func (k *kit) appliedAgain(t *testing.T, namespace, yaml string) {
+	t.Helper()
+	before := k.states(t, namespace)[0]
+	k.cluster.Apply(yaml, "-n", namespace, "--server-side", "--force-conflicts") // the schedule is this test's
+	k.cluster.Apply(yaml, "-n", namespace)
+	if after := k.states(t, namespace)[0]; before.Empty() || before.RequestsToday("stock", time.Now()) != after.RequestsToday("stock", time.Now()) {
+		t.Errorf("the state was %+v, and after the manifest was applied again %+v", before, after)
+	}
+}
+
+// overlap runs two Jobs at the same moment: they take turns, and nothing is
+// counted twice or lost.
+func (k *kit) overlap(t *testing.T, namespace string) {
+	cron := k.only(t, namespace, "cronjob")
+	var both []*cluster.Container
+	for _, name := range []string{"one", "two"} {
+		k.cluster.Kubectl("create", "job", name, "-n", namespace, "--from="+strings.Replace(cron, ".batch", "", 1))
+		both = append(both, k.node.Start(t, k.pods(t, namespace, "job-name="+name, 1)[0]))
+	}
+	var turns [][2]time.Time
+	for _, c := range both {
+		if code := c.Wait(t); code != 0 {
+			t.Fatalf("status %d, want 0:\n%s%s", code, c.Stdout(), c.Stderr())
+		}
+		turns = append(turns, k.turn(t, namespace, c))
+	}
+	slices.SortFunc(turns, func(a, b [2]time.Time) int { return cmp.Compare(a[0].UnixNano(), b[0].UnixNano()) })
+	if turns[0][1].After(turns[1][0]) {
+		t.Errorf("the runs were at it at the same time: %v", turns)
+	}
+	k.addsUp(t, namespace, 3)
+	if told := k.world.told(namespace); len(told) != 1 {
+		t.Errorf("the three runs told %d times, want once: %+v", len(told), told)
+	}
+}
+
+// turn is when a run's first and last requests came, found by their trace ids.
+func (k *kit) turn(t *testing.T, namespace string, c *cluster.Container) [2]time.Time {
+	t.Helper()
+	var report struct {
+		Outcomes []struct {
+			Attempts []struct {
+				TraceID string `json:"trace_id"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(c.Stdout()), &report); err != nil {
+		t.Fatalf("reading the report: %v\n%s", err, c.Stdout())
+	}
+	var own []lab.Request
+	for _, o := range report.Outcomes {
+		for _, a := range o.Attempts {
+			for _, r := range requests(k.world.stock, namespace) {
+				if strings.Contains(r.Header.Get("Traceparent"), a.TraceID) {
+					own = append(own, r)
+				}
+			}
+		}
+	}
+	if len(own) < 3 {
+		t.Fatalf("%d requests of the run are known by their trace, of %d", len(own), len(requests(k.world.stock, namespace)))
+	}
+	byTime := func(a, b lab.Request) int { return a.At.Compare(b.At) }
+	return [2]time.Time{slices.MinFunc(own, byTime).At, slices.MaxFunc(own, byTime).At}
+}
