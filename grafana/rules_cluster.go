@@ -40,7 +40,7 @@ func (o RuleOptions) noCompletedRun() Rule {
 unless on (namespace, cronjob) kube_cronjob_spec_suspend{cronjob=~%[1]q} == 1
 unless on (namespace, cronjob)
   (time() - max by (namespace, cronjob) (max_over_time(timestamp(kube_cronjob_spec_suspend{cronjob=~%[1]q} == 1)[%[3]s:%[4]s])))
-  < on (namespace, cronjob) 3 * %[2]s`, o.cronJobs(), cronInterval, o.span(72*time.Hour), o.span(5*time.Minute))
+  < on (namespace, cronjob) 3 * %[2]s`, o.cronJobs(), cronInterval, o.span(72*time.Hour), o.span(15*time.Minute))
 	return o.alert("PerchNoCompletedRun", expr, 15*time.Minute, told{
 		severity: severityTicket,
 		summary:  "CronJob {{ $labels.namespace }}/{{ $labels.cronjob }} has completed no run for {{ $value | humanizeDuration }}",

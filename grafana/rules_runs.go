@@ -11,11 +11,11 @@ import (
 // guess beyond the first and last sample of its range, and an age in seconds
 // would need to know the schedule, which perch itself does not.
 
-// ruleMemory is how far back the steps of runs are looked for, and look how
-// often: at least once a run, since a CronJob's runs are a minute apart or more.
+// ruleMemory is how far back the steps of runs are looked for, and ruleStep how
+// often: of a CronJob that runs each minute every second run is seen, of others all.
 const (
 	ruleMemory = 24 * time.Hour
-	ruleStep   = time.Minute
+	ruleStep   = 2 * time.Minute
 )
 
 // judgedRuns is of how many runs rules judge.
