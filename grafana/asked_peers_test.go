@@ -3,6 +3,7 @@
 package grafana
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ import (
 )
 
 // readyWithin bounds every wait for another program.
-const readyWithin = 20 * time.Second
+const readyWithin = 40 * time.Second
 
 // server is the address of a real Prometheus.
 type server string
@@ -33,7 +34,7 @@ type server string
 // the test fails.
 func launch(t *testing.T, name string, args ...string) {
 	t.Helper()
-	said, err := os.Create(filepath.Join(t.TempDir(), name))
+	said, err := os.Create(filepath.Join(t.TempDir(), filepath.Base(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func launch(t *testing.T, name string, args ...string) {
 		_ = cmd.Wait()
 		_ = said.Close()
 		if out, err := os.ReadFile(said.Name()); t.Failed() && err == nil {
-			t.Logf("%s says:\n%.4000s", name, out)
+			t.Logf("%s says at its end:\n%s", name, out[max(0, len(out)-1500):])
 		}
 	})
 }
@@ -62,8 +63,9 @@ func freePort(t *testing.T) string {
 	return ln.Addr().String()
 }
 
-// await asks again until there is no error.
-func await(t *testing.T, what string, try func() error) {
+// await asks again until there is no error; what more is known is told before
+// it gives up.
+func await(t *testing.T, what string, try func() error, tell ...func()) {
 	t.Helper()
 	end := time.Now().Add(readyWithin)
 	err := try()
@@ -71,9 +73,13 @@ func await(t *testing.T, what string, try func() error) {
 		time.Sleep(50 * time.Millisecond)
 		err = try()
 	}
-	if err != nil {
-		t.Fatalf("waiting for %s: %v", what, err)
+	if err == nil {
+		return
 	}
+	for _, more := range tell {
+		more()
+	}
+	t.Fatalf("waiting for %s: %v", what, err)
 }
 
 func answers(address string) func() error {
@@ -108,6 +114,7 @@ func startServer(t *testing.T, config, data string, args ...string) server {
 type span struct {
 	from, to time.Time
 	scrape   time.Duration // how often Prometheus looks
+	vantage  string        // whose series; empty: all
 }
 
 func (s span) long() time.Duration { return s.to.Sub(s.from) }
@@ -133,7 +140,7 @@ func (s span) fill(expr string, step time.Duration) string {
 	}
 	return strings.NewReplacer(
 		"$__rate_interval", long(max(step+s.scrape, 4*s.scrape)), "$__interval", long(step), "$__range", long(s.long()),
-		"$window", "1h", "$perch", ".*", "$vantage", ".*", "$target", ".*", "$probe", ".*",
+		"$window", "1h", "$perch", ".*", "$vantage", cmp.Or(s.vantage, ".*"), "$target", ".*", "$probe", ".*",
 	).Replace(expr)
 }
 
@@ -172,7 +179,7 @@ func (p server) ask(q prometheus.Dataquery, s span, step time.Duration) ([]cours
 		form.Set("time", unix(s.to))
 	} else {
 		path = "query_range"
-		form.Set("start", unix(s.from.Truncate(step)))
+		form.Set("start", unix(s.to.Add(-(s.long() / step * step)))) // so that the last point is the end
 		form.Set("end", unix(s.to))
 		form.Set("step", strconv.FormatFloat(step.Seconds(), 'f', -1, 64))
 	}
