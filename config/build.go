@@ -120,6 +120,7 @@ func (c *checker) target(t targetSettings) probes.Target {
 		out.Probes = append(out.Probes, spec)
 	}
 	c.doubtAccepted(t.Accepted, out)
+	c.obey(t, out)
 	return out
 }
 

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"perch.example/probes"
 )
 
 // maxFile bounds one config file, in bytes.
@@ -37,6 +39,9 @@ type Options struct {
 	Overrides map[string]string
 	// Now tells what is over from what is to come; zero: that is not looked at.
 	Now time.Time
+	// Policy is what the platform team allows: what the config asks beyond it is a
+	// mistake. nil: there is none.
+	Policy *probes.Policy
 	// ClientKinds and ClientWrappers are the catalog's names; empty: any.
 	ClientKinds, ClientWrappers []string
 }
@@ -74,6 +79,39 @@ func Files(path string) ([]File, error) {
 		files = append(files, File{name, data})
 	}
 	return files, nil
+}
+
+// Below returns the configs of a folder that is none itself: the folders below it,
+// at any depth, that hold a *.yaml. Of a file, or a folder that is a config, it
+// returns that alone; of a folder with none in it, nothing. Links to folders are
+// not followed, and names that begin with a dot are left out.
+func Below(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the config: %w", err)
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	if _, err := inFolder(path); err == nil {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the config: %w", err)
+	}
+	var all []string
+	for _, e := range entries {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		below, err := Below(filepath.Join(path, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, below...)
+	}
+	return all, nil
 }
 
 // inFolder lists a folder's configs. Names that begin with a dot are left out:
@@ -136,6 +174,7 @@ func Parse(o Options, files ...File) (Config, error) {
 		return Config{}, err
 	}
 	out := c.build(s)
+	out.Policy = c.options.Policy
 	if len(c.mistakes) > 0 {
 		return Config{}, &Errors{ordered(c.mistakes)}
 	}
@@ -162,7 +201,7 @@ func (c *checker) parse(f File) (tree, bool) {
 	var doc, extra yaml.Node
 	switch err := decoder.Decode(&doc); {
 	case errors.Is(err, io.EOF):
-		c.wrong(at, "is empty", "want version, targets and more; examples/minimal.yaml is a start")
+		c.wrong(at, "is empty", c.example)
 		return tree{}, false
 	case err != nil:
 		c.syntax(at, data, err)

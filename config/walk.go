@@ -46,7 +46,8 @@ func (p place) item(i, line int) place {
 // mistake. What it returns holds only what was right, as Go values.
 type checker struct {
 	options  Options
-	root     value // the table
+	root     value  // the table
+	example  string // where a start is found, for a file that is empty
 	mistakes []Mistake
 	warnings []Mistake
 	lines    map[string]int  // of each value, by file and path
@@ -59,7 +60,7 @@ type checker struct {
 }
 
 func newChecker(o Options) *checker {
-	return &checker{options: o, root: table(), lines: map[string]int{}, broken: map[string]bool{}, sets: map[string]*expect.Set{}}
+	return &checker{options: o, root: table(), example: "want version, targets and more; examples/minimal.yaml is a start", lines: map[string]int{}, broken: map[string]bool{}, sets: map[string]*expect.Set{}}
 }
 
 func (c *checker) wrong(at place, problem, fix string) {

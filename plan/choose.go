@@ -35,7 +35,7 @@ func choose(c config.Config, o Options, refusal *Refusal) []*desk {
 			}
 			j := &job{spec: s, due: o.Due == nil || o.Due(*s)}
 			if s.Kind == probes.KindIdle {
-				d.climb(j, o)
+				d.climb(j, o, c.Policy)
 			}
 			d.jobs = append(d.jobs, j)
 		}

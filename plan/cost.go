@@ -12,7 +12,7 @@ const day = 24 * time.Hour
 // TargetCost is what the plan asks of one target, against its limits.
 type TargetCost struct {
 	Target    string
-	Host      string  // host, or host:port, of its URL
+	Host      string  // of its URL, as probes.CanonicalHost writes it, whatever the port
 	RateLimit float64 // what the API allows the whole service, requests/s
 	Share     float64
 	Rate      float64       // what perch may use of it, requests/s
@@ -34,7 +34,7 @@ type TargetCost struct {
 func (d *desk) cost(o Options) TargetCost {
 	t := d.target
 	c := TargetCost{
-		Target: t.Name, Host: t.URL.Host,
+		Target: t.Name, Host: probes.CanonicalHost(t.URL.Hostname()),
 		RateLimit: float64(t.RateLimit), Share: t.Share, Rate: t.Budget(),
 		Window: d.cal.Window(), Allowed: d.cal.Allowed(), Peak: d.cal.Peak(),
 		DailyLimit: t.DailyLimit, PeakOpen: d.open.load.max(), MaxConnections: t.MaxConnections,
@@ -55,6 +55,15 @@ func (d *desk) cost(o Options) TargetCost {
 		}
 	}
 	return c
+}
+
+// mostDaily is how many requests a day may leave: what is planned, or for probes
+// without an `every`, whose runs nobody knows here, what the limit allows.
+func (c TargetCost) mostDaily() int {
+	if c.EachRun > 0 {
+		return c.DailyLimit
+	}
+	return c.Daily
 }
 
 // usual returns how many requests a run of the probe sends when all goes well.

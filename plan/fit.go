@@ -13,9 +13,10 @@ import (
 // ladder, what is too long for the next run to come, or too short for the
 // target's budget, is left out and said, unless it is the point of the ladder:
 // then the plan is refused.
-func (d *desk) climb(j *job, o Options) {
+func (d *desk) climb(j *job, o Options, policy *probes.Policy) {
 	end := o.Ends[j.spec.ID()]
 	longest, bound := longestHold(j.spec, o.Deadline)
+	longest, bound = capped(longest, bound, policy)
 	if len(j.spec.Holds) > 0 {
 		for _, hold := range j.spec.Holds {
 			j.rungs = append(j.rungs, rung{hold, rankHolds, "holds"})

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // HostCost is what several configs ask of one host together. Their runs know
@@ -26,24 +27,36 @@ type HostCost struct {
 	DailyLimit     int // the smallest that a config declares
 	PeakOpen       int
 	MaxConnections int // the smallest that a config declares
+	MostDaily      int // what may leave in a day, that of probes without an `every` included
+	Parts          []HostPart
+}
+
+// HostPart is what one config asks of a host.
+type HostPart struct {
+	Config    string // what the command line calls it
+	Targets   []string
+	RateLimit float64 // the smallest that it declares, requests/s
+	Rate      float64
+	MostDaily int
+	PeakOpen  int
 }
 
 // Hosts sums the plans of several configs by host, sorted by host.
 func Hosts(plans []*Plan) []HostCost {
 	sums := map[string]*HostCost{}
 	for _, p := range plans {
-		seen := map[string]bool{}
 		for _, c := range p.Targets {
 			h := sums[c.Host]
 			if h == nil {
 				h = &HostCost{Host: c.Host, RateLimit: c.RateLimit, DailyLimit: c.DailyLimit, MaxConnections: c.MaxConnections}
 				sums[c.Host] = h
 			}
-			if !seen[c.Host] {
-				seen[c.Host] = true
-				h.Configs++
-			}
 			h.add(c)
+		}
+		for _, part := range p.parts() {
+			h := sums[part.host]
+			h.Configs++
+			h.Parts = append(h.Parts, part.HostPart)
 		}
 	}
 	hosts := make([]HostCost, 0, len(sums))
@@ -66,6 +79,53 @@ func (h *HostCost) add(c TargetCost) {
 	h.DailyLimit = min(h.DailyLimit, c.DailyLimit)
 	h.PeakOpen += c.PeakOpen
 	h.MaxConnections = min(h.MaxConnections, c.MaxConnections)
+	h.MostDaily += c.mostDaily()
+}
+
+// partOf is a config's part of a host.
+type partOf struct {
+	host string
+	HostPart
+}
+
+// parts are the plan's, a host each, in the order of its targets.
+func (p *Plan) parts() []partOf {
+	var parts []partOf
+	for _, c := range p.Targets {
+		i := slices.IndexFunc(parts, func(one partOf) bool { return one.host == c.Host })
+		if i < 0 {
+			i = len(parts)
+			parts = append(parts, partOf{c.Host, HostPart{Config: cmp.Or(p.From, p.Name), RateLimit: c.RateLimit}})
+		}
+		one := &parts[i]
+		one.Targets = append(one.Targets, c.Target)
+		one.RateLimit = min(one.RateLimit, c.RateLimit)
+		one.Rate += c.Rate
+		one.MostDaily += c.mostDaily()
+		one.PeakOpen += c.PeakOpen
+	}
+	return parts
+}
+
+// Differing says that the configs do not agree on what the host allows; empty:
+// they do. The smallest counts, and the others may be right.
+func (h HostCost) Differing() string {
+	by := map[float64][]string{}
+	for _, p := range h.Parts {
+		by[p.RateLimit] = append(by[p.RateLimit], p.Config)
+	}
+	if len(by) < 2 {
+		return ""
+	}
+	var words []string
+	for _, limit := range slices.Sorted(maps.Keys(by)) {
+		who := by[limit]
+		if len(who) > mostParts {
+			who = append(who[:mostParts:mostParts], fmt.Sprintf("and %d more", len(who)-mostParts))
+		}
+		words = append(words, fmt.Sprintf("%s/s (%s)", number(limit), strings.Join(who, ", ")))
+	}
+	return "the configs declare different rate limits, the smallest counts here: " + strings.Join(words, "; ")
 }
 
 // Over says which of the host's own limits the configs break together, though
@@ -101,6 +161,9 @@ func HostsText(w io.Writer, hosts []HostCost) error {
 	for _, h := range hosts {
 		for _, over := range h.Over() {
 			fmt.Fprintf(&b, "note: %s: %s\n", h.Host, over)
+		}
+		if differing := h.Differing(); differing != "" {
+			fmt.Fprintf(&b, "note: %s: %s\n", h.Host, differing)
 		}
 	}
 	_, err := w.Write(b.Bytes())

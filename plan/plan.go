@@ -42,6 +42,7 @@ type Sent struct {
 // Plan is what a run will do. All times are since the run's start.
 type Plan struct {
 	Name        string // the config's
+	From        string // what the command line calls the config; set by cmd
 	Seed        uint64
 	Steps       []Step // by Start
 	Targets     []TargetCost
@@ -59,6 +60,7 @@ type Plan struct {
 	MaxSeries   int
 	Told        string // where notices go, and how; set by cmd, empty: not said
 	State       string // where the state is; set by cmd, empty: not said
+	Policy      string // whose rules the plan keeps; set by cmd, empty: nobody's
 
 	calendars map[string]*Calendar
 }
@@ -106,6 +108,7 @@ func draft(c config.Config, o Options) (*Plan, *Refusal) {
 	var open profile // of all targets
 	for _, d := range desks {
 		d.check(refusal)
+		d.obey(c.Policy, refusal)
 		d.settle(o.Deadline)
 		for _, s := range d.steps {
 			open.lay(s.opens(), s.Start)

@@ -112,6 +112,9 @@ func (p *Plan) totals() *table {
 	if p.State != "" {
 		g.row("state", p.State)
 	}
+	if p.Policy != "" {
+		g.row("policy", p.Policy)
+	}
 	if len(p.NotDue) > 0 {
 		g.row("not due", strings.Join(p.NotDue, ", "))
 	}

@@ -14,6 +14,7 @@ type Env struct {
 	Resolve   wire.ResolveFunc // nil: the system's resolver
 	Secrets   ReadSecret       // reads headers' and parameters' sources
 	ReadFile  func(string) ([]byte, error)
+	Policy    *Policy // nil: all that perch can do is allowed
 	UserAgent string
 	IDs       *IDs
 	Slots     Slots

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -75,6 +76,9 @@ func (c *call) connect(ctx context.Context, role Role) exchanged {
 }
 
 func (c *call) open(ctx context.Context, role Role) (x exchanged) {
+	if err := c.allowed(); err != nil { // before a resolver is asked: its question leaves, too
+		return exchanged{denied: err}
+	}
 	release, err := c.env.Slots.Dial(ctx, role)
 	if err != nil {
 		return exchanged{denied: err}
@@ -86,12 +90,23 @@ func (c *call) open(ctx context.Context, role Role) (x exchanged) {
 		}
 	}()
 	since := time.Now()
-	conn, opening := wire.Open(ctx, c.options())
+	o := c.options()
+	var refused error
+	o.Allow = func(a netip.Addr) error {
+		err := c.env.Policy.Address(a)
+		if refused == nil {
+			refused = err
+		}
+		return err
+	}
+	conn, opening := wire.Open(ctx, o)
 	switch {
 	case conn != nil:
 		x.conn = conn
 	case ctx.Err() != nil:
 		x.denied = context.Cause(ctx)
+	case refused != nil && len(opening.Tried) == 0: // not one address may be dialled
+		x.denied = refused
 	default:
 		x.attempt, x.evidence = c.attempt(opening, Classify(opening)), opening
 		c.own(&x.attempt, opening, since)
@@ -110,7 +125,9 @@ func (c *call) send(ctx context.Context, conn *wire.Conn, role Role, req *http.R
 	response, e := conn.Exchange(ctx, wire.Request{
 		HTTP: req, MaxHead: maxHead, MaxBody: c.spec.MaxBody, Timeout: c.spec.Timeouts.Response,
 		Gate: func(ctx context.Context) error {
-			refused = c.env.Slots.Send(ctx, role)
+			if refused = c.allowedTo(req); refused == nil {
+				refused = c.env.Slots.Send(ctx, role)
+			}
 			return refused
 		},
 	})

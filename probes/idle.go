@@ -36,6 +36,10 @@ func (r *rung) warm(ctx context.Context) {
 	defer r.recover()
 	s := r.call.spec
 	r.call.env.tell(s, Event{What: EventStarted, Hold: r.hold})
+	if err := r.call.env.Policy.Hold(r.hold); err != nil {
+		r.finish(denied(ctx, r.obs, err))
+		return
+	}
 	if err := r.call.prepare(); err != nil {
 		r.finish(cutShort(r.obs, CutInternal, err.Error()))
 		return

@@ -43,15 +43,16 @@ const (
 // concurrent use.
 type budget struct {
 	limiter *rate.Limiter
-	open    chan struct{} // one token an open connection
-	limit   int           // requests a UTC day
+	open    chan struct{}  // one token an open connection
+	limit   int            // requests a UTC day
+	gate    *plan.Calendar // what may leave in which window; nothing is booked in it. The policy's, where that is less than was planned
 
 	mu       sync.Mutex
 	start    time.Time // of the calendar: that of the first wave, later where the target settled
 	first    settling
 	cal      *plan.Calendar
 	room     *plan.Open
-	recent   []time.Time // the last Allowed() instants at which a request left
+	recent   []time.Time // the last gate.Allowed() instants at which a request left
 	day      string      // the UTC day that left is of
 	left     int         // requests still allowed on it
 	promised int         // of them, to steps that are running and have not sent them yet
@@ -63,10 +64,11 @@ type budget struct {
 // newBudget begins with what a plan has booked. left is how many requests the
 // day still allows.
 func newBudget(t probes.Target, cal *plan.Calendar, left int, start time.Time) *budget {
+	gate := plan.NewCalendar(t.Budget())
 	return &budget{
-		start: start, cal: cal.Clone(), room: plan.NewOpen(t.MaxConnections), // cloned: a plan may be played again
+		start: start, gate: gate, cal: cal.Clone(), room: plan.NewOpen(t.MaxConnections), // cloned: a plan may be played again
 		limit: t.DailyLimit, left: left, day: dayOf(start), waves: map[*tally]bool{},
-		limiter: rate.NewLimiter(rate.Limit(t.Budget()), cal.Allowed()),
+		limiter: rate.NewLimiter(rate.Limit(t.Budget()), gate.Allowed()),
 		open:    make(chan struct{}, t.MaxConnections),
 	}
 }
@@ -220,7 +222,7 @@ func (b *budget) leave(s *slots) (more time.Duration, err error) {
 	}
 	now := time.Now()
 	guard := b.guard()
-	if len(b.recent) == b.cal.Allowed() {
+	if len(b.recent) == b.gate.Allowed() {
 		if since := now.Sub(b.recent[0]); since < guard {
 			s.tally.waited += guard - since
 			return guard - since, nil
@@ -269,7 +271,7 @@ func (s *slots) addWait(d time.Duration) {
 
 // guard is how far the last gate looks back.
 func (b *budget) guard() time.Duration {
-	return time.Duration((1 + guardShare) * float64(b.cal.Window()))
+	return time.Duration((1 + guardShare) * float64(b.gate.Window()))
 }
 
 // peak finds the largest number of requests in any one second.

@@ -18,6 +18,7 @@ import (
 // Options is what a runner needs from outside.
 type Options struct {
 	Targets    []probes.Target
+	Policy     *probes.Policy // what leaves keeps it, whatever was planned; nil: there is none
 	UserAgent  string
 	Secrets    probes.ReadSecret // called anew for each wave, and after a 401
 	ReadFile   func(string) ([]byte, error)

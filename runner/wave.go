@@ -40,7 +40,7 @@ func (r *Runner) newWave(p *plan.Plan) *wave {
 		done: make(chan probes.Observation, 64),
 	}
 	w.env = probes.Env{
-		Dial: o.Dial, Resolve: o.Resolve, Secrets: w.secrets.read, ReadFile: o.ReadFile,
+		Dial: o.Dial, Resolve: o.Resolve, Policy: o.Policy, Secrets: w.secrets.read, ReadFile: o.ReadFile,
 		UserAgent: o.UserAgent, IDs: probes.NewIDs(p.Seed), Watch: o.Watch, Log: o.Log,
 	}
 	now := time.Now()
@@ -72,7 +72,8 @@ func (r *Runner) budgetOf(t probes.Target, cal *plan.Calendar, now time.Time) (b
 	if b := r.budgets[t.Name]; b != nil {
 		return b, true
 	}
-	b = newBudget(t, cal, r.left[t.Name], now.Add(firstLead))
+	most := r.options.Policy.Limits(t)
+	b = newBudget(most, cal, min(r.left[t.Name], most.DailyLimit), now.Add(firstLead))
 	b.day = dayOf(r.began)
 	b.noted(r.options.LeaveAlone[t.Name], now)
 	b.first = settling{

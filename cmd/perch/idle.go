@@ -151,6 +151,11 @@ func (f idleFlags) config(sys system, raw string) (system, config.Config, error)
 		return sys, config.Config{}, err
 	}
 	options := configOptions(sys)
+	policy, err := loadPolicy(sys)
+	if err != nil {
+		return sys, config.Config{}, err
+	}
+	options.Policy = byHand(policy)
 	cfg, err := config.Parse(options, config.File{Name: "idle", Data: doc})
 	if err != nil {
 		return sys, cfg, err

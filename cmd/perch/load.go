@@ -8,21 +8,26 @@ import (
 	"perch.example/diagnose/clients"
 )
 
-// loadConfig reads a config and logs what it warns about. In a Pod of an Indexed
-// Job it is the Pod's shard of it.
+// loadConfig reads a config and logs what it warns about. It keeps the platform
+// team's policy, or is refused. In a Pod of an Indexed Job it is the Pod's shard.
 func loadConfig(sys system, path string, log *slog.Logger) (config.Config, error) {
 	shard, err := shardHere(sys.env)
 	if err != nil {
 		return config.Config{}, err
 	}
-	cfg, err := warned(log)(config.Load(path, configOptions(sys)))
+	options := configOptions(sys)
+	if options.Policy, err = loadPolicy(sys); err != nil {
+		return config.Config{}, err
+	}
+	cfg, err := warned(log)(config.Load(path, options))
 	if err != nil {
 		return config.Config{}, err
 	}
 	return cfg.InShard(shard), nil
 }
 
-// loadAnywhere is loadConfig for a command that no run depends on.
+// loadAnywhere is loadConfig for a command that sends nothing to a target: no
+// policy keeps anybody from muting.
 func loadAnywhere(sys system, path string, log *slog.Logger) (config.Config, error) {
 	return warned(log)(configAnywhere(sys, path))
 }

@@ -23,7 +23,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends perch at once
 	code := execute(ctx, system{
 		args: os.Args[1:], stdout: os.Stdout, stderr: os.Stderr,
-		env: os.LookupEnv, readFile: readFile, user: userName,
+		env: os.LookupEnv, readFile: readFile, user: userName, mounted: mountedPolicy,
 	})
 	stop()
 	os.Exit(code)

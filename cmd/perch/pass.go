@@ -111,6 +111,9 @@ func (p *pass) makePlan() error {
 	if err != nil {
 		return usage(err)
 	}
+	if err := keepsPolicy(p.plan, p.cfg.Policy); err != nil {
+		return usage(err)
+	}
 	if shard := p.cfg.Shard; !shard.Whole() {
 		p.log.Info("this is a part of the config", "shard", shard.String(), "targets", len(p.cfg.Targets))
 	}
@@ -120,12 +123,27 @@ func (p *pass) makePlan() error {
 	return nil
 }
 
-// due is nil (everything is) without a state or with --all.
+// due is nil (everything is) without a state, or with --all and no policy. What the
+// policy says of how often a probe may run holds with --all, and with every:
+// always.
 func (p *pass) due(now time.Time) func(probes.Spec) bool {
-	if p.store == nil || p.flags.all {
+	least := leastEvery(p.cfg.Policy)
+	switch {
+	case p.store == nil:
+		if least > 0 {
+			p.log.Warn("without a state each run is the first: how often probes run, which the policy limits, is not known", "policy", p.cfg.Policy.At("min_every"))
+		}
+		return nil
+	case p.flags.all && least == 0:
 		return nil
 	}
-	return func(s probes.Spec) bool { return p.doc.IsDue(s.ID(), s.Every, now) }
+	return func(s probes.Spec) bool {
+		every := max(s.Every, least)
+		if p.flags.all {
+			every = least
+		}
+		return p.doc.IsDue(s.ID(), every, now)
+	}
 }
 
 // series returns how many time series a config makes at most.
@@ -180,7 +198,7 @@ func (p *pass) probe(ctx context.Context, run *probes.Run) {
 func (p *pass) newRunner(now time.Time, settle time.Duration, watch func(probes.Event)) *runner.Runner {
 	v, _ := build()
 	return runner.New(runner.Options{
-		Targets: p.cfg.Targets, UserAgent: userAgent(v, p.cfg.Vantage), Dial: p.sys.dial,
+		Targets: p.cfg.Targets, Policy: p.cfg.Policy, UserAgent: userAgent(v, p.cfg.Vantage), Dial: p.sys.dial,
 		Secrets: p.secrets(), ReadFile: p.sys.readFile, Watch: watch, Log: p.log,
 		Daily: p.dailyLeft(now), LeaveAlone: p.doc.LeaveAlone, Settle: settle,
 	})

@@ -22,9 +22,12 @@ func newPlan(sys system) *cobra.Command {
 		Use: "plan [FILE|DIR...]", Short: "Show what a run would send, without network",
 		Long: `Shows what a run would do, without network: each step, what its hold follows from, requests, peak and daily
 requests per target against its limit, open connections, the longest hold, wall time and time series. Fails
-where a run would. With several configs it also sums up the requests per host across them. What the last run
-measured is read from the state, if there is one; of a state in a ConfigMap that is the only thing asked of
-the network, and --check does without.`,
+where a run would. What the last run measured is read from the state, if there is one; of a state in a
+ConfigMap that is the only thing asked of the network, and --check does without.
+
+With several configs, a perch's each, it also sums up the requests per host across them. A folder with *.yaml
+in it is one config; one without stands for all configs in the folders below. With --policy it fails where
+together they ask more of a host than the policy allows a fleet.`,
 	}
 	flags.bind(cmd)
 	cmd.Flags().BoolVar(&check, "check", false, "print only problems (for CI)")
@@ -39,37 +42,26 @@ the network, and --check does without.`,
 		if len(args) == 0 {
 			args = []string{flags.config}
 		}
+		policy, err := loadPolicy(sys) // once: not a mistake for each config
+		if err != nil {
+			return usage(err)
+		}
 		var plans []*plan.Plan
 		var problems []error
-		for _, path := range args {
-			cfg, err := loadConfig(sys, path, log)
+		for _, path := range configsIn(args) {
+			p, err := planOfFile(cmd.Context(), sys, path, planFlags{flags, check}, log)
 			if err != nil {
 				problems = append(problems, err)
 				continue
 			}
-			var seen state.Document
-			if !check || cfg.State.ConfigMap == "" { // a check in CI has no cluster
-				seen = lastSeen(cmd.Context(), sys, cfg, log)
-			}
-			p, err := planOf(cfg, flags, seen)
-			if err != nil {
-				problems = append(problems, fmt.Errorf("%s: %w", path, err))
-				continue
-			}
-			if p.Name == "" {
-				p.Name = path
-			}
-			if !cfg.Shard.Whole() {
-				p.Name += fmt.Sprintf(", %s with %s", cfg.Shard, count(len(cfg.Targets), "target", "targets"))
-			}
-			p.Told, p.State = whoIsTold(cfg), "none: each run is the first"
-			if cfg.State.Kept() {
-				p.State = whichState(sys, cfg)
-			}
 			plans = append(plans, p)
 		}
+		hosts := plan.Hosts(plans)
+		for _, over := range plan.OverPolicy(hosts, policy) {
+			problems = append(problems, errors.New(over))
+		}
 		if !check {
-			if err := printPlans(sys, plans); err != nil {
+			if err := printPlans(sys, plans, hosts); err != nil {
 				return own(err)
 			}
 		}
@@ -79,6 +71,57 @@ the network, and --check does without.`,
 		return nil
 	}
 	return cmd
+}
+
+// planFlags are a plan's.
+type planFlags struct {
+	runFlags
+	check bool
+}
+
+// configsIn are the configs that arguments name. Each is a perch's: a file, a
+// folder whose files are merged, or a folder of such folders, for a fleet's.
+func configsIn(args []string) []string {
+	var all []string
+	for _, arg := range args {
+		below, err := config.Below(arg)
+		if err != nil || len(below) == 0 {
+			below = []string{arg} // loading it says what is wrong
+		}
+		all = append(all, below...)
+	}
+	return all
+}
+
+// planOfFile plans one perch's config.
+func planOfFile(ctx context.Context, sys system, path string, flags planFlags, log *slog.Logger) (*plan.Plan, error) {
+	cfg, err := loadConfig(sys, path, log)
+	if err != nil {
+		return nil, err
+	}
+	var seen state.Document
+	if !flags.check || cfg.State.ConfigMap == "" { // a check in CI has no cluster
+		seen = lastSeen(ctx, sys, cfg, log)
+	}
+	p, err := planOf(cfg, flags.runFlags, seen)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	p.From = path
+	if p.Name == "" {
+		p.Name = path
+	}
+	if !cfg.Shard.Whole() {
+		p.Name += fmt.Sprintf(", %s with %s", cfg.Shard, count(len(cfg.Targets), "target", "targets"))
+	}
+	p.Told, p.State = whoIsTold(cfg), "none: each run is the first"
+	if cfg.State.Kept() {
+		p.State = whichState(sys, cfg)
+	}
+	if cfg.Policy != nil {
+		p.Policy = cfg.Policy.File
+	}
+	return p, nil
 }
 
 // whoIsTold says where notices go, and whether they get there.
@@ -134,7 +177,7 @@ func lastSeen(ctx context.Context, sys system, cfg config.Config, log *slog.Logg
 	return doc
 }
 
-func printPlans(sys system, plans []*plan.Plan) error {
+func printPlans(sys system, plans []*plan.Plan, hosts []plan.HostCost) error {
 	for i, p := range plans {
 		if i > 0 {
 			fmt.Fprintln(sys.stdout)
@@ -147,5 +190,5 @@ func printPlans(sys system, plans []*plan.Plan) error {
 		return nil
 	}
 	fmt.Fprintln(sys.stdout)
-	return plan.HostsText(sys.stdout, plan.Hosts(plans))
+	return plan.HostsText(sys.stdout, hosts)
 }

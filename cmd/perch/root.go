@@ -45,6 +45,7 @@ Start with: perch demo`,
 	})
 	root.PersistentFlags().String("log-level", "info", "debug, info, warn or error: what is logged to stderr")
 	root.PersistentFlags().String("log-format", "text", "text or json")
+	bindPolicy(root, &sys)
 	root.AddCommand(
 		newDemo(sys), newRun(sys), newServe(sys), newPlan(sys), newIdle(sys), newAudit(sys), newPath(sys), newSilence(sys), newAlert(sys), newLab(sys),
 		newManifest(sys), newSchema(sys), newVersion(sys),

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"perch.example/probes/wire"
@@ -26,6 +27,8 @@ type system struct {
 	web      http.RoundTripper                                   // what notices and pushes go through; nil: the network
 	dial     wire.DialFunc                                       // what probes dial through; nil: the network
 	listen   func(network, address string) (net.Listener, error) // nil: net.Listen
+	policy   *pflag.Flag                                         // --policy; nil: the command line has none
+	mounted  string                                              // where a policy is that needs no flag; empty: nowhere
 	user     func() string                                       // who runs the command; nil, or empty: not known
 }
 

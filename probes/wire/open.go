@@ -89,6 +89,12 @@ func connect(ctx context.Context, o Options, addrs []netip.Addr, e *Evidence) (n
 	var failure Failure
 	var failed error
 	for _, a := range addrs {
+		if err := allowed(o, a); err != nil {
+			if failed == nil {
+				failure, failed = FailureConnect, err
+			}
+			continue
+		}
 		e.Tried = append(e.Tried, a)
 		began := time.Now()
 		conn, err := connectOne(ctx, dial, o.Connect, net.JoinHostPort(a.String(), o.Port))
@@ -105,6 +111,15 @@ func connect(ctx context.Context, o Options, addrs []netip.Addr, e *Evidence) (n
 	}
 	e.DialErr = errnoOf(failed)
 	return nil, failure, failed
+}
+
+// allowed asks about the very address that is dialled next: what a name meant a
+// moment ago says nothing.
+func allowed(o Options, a netip.Addr) error {
+	if o.Allow == nil {
+		return nil
+	}
+	return o.Allow(a)
 }
 
 func connectOne(ctx context.Context, dial DialFunc, limit time.Duration, addr string) (net.Conn, error) {

@@ -20,9 +20,12 @@ type ResolveFunc func(ctx context.Context, host string) ([]netip.Addr, error)
 
 // Options say how a connection is opened.
 type Options struct {
-	Host, Port   string
-	Dial         DialFunc
-	Resolve      ResolveFunc
+	Host, Port string
+	Dial       DialFunc
+	Resolve    ResolveFunc
+	// Allow is asked right before each address is dialled; an error means that it
+	// is not. nil: all may be.
+	Allow        func(netip.Addr) error
 	TLS          *tls.Config   // nil: plain
 	TCPKeepAlive time.Duration // 0: off, so that nothing keeps the path awake
 	DNS          time.Duration // longest resolution
