@@ -72,14 +72,27 @@ func (b board) build() (classic, error) {
 	if err != nil {
 		return classic{}, err
 	}
-	for i := range d.Templating.List {
-		if d.Templating.List[i].Type == dashboard.VariableTypeConstant {
-			d.Templating.List[i].Hide = new(dashboard.VariableHideHideVariable) // the SDK's builder cannot say so
-		}
-	}
+	visible(&d)
 	d.SchemaVersion = schema
 	d.Panels = place(b.sections)
 	return d, nil
+}
+
+// visible says what the SDK's builders cannot: that documentation's address is
+// for those who edit the dashboard, and that links and annotations stand at its
+// top, where Grafana has no menu for them.
+func visible(d *classic) {
+	for i := range d.Templating.List {
+		if d.Templating.List[i].Type == dashboard.VariableTypeConstant {
+			d.Templating.List[i].Hide = new(dashboard.VariableHideHideVariable)
+		}
+	}
+	for i := range d.Links {
+		d.Links[i].Placement = nil
+	}
+	for i := range d.Annotations.List {
+		d.Annotations.List[i].Placement = nil
+	}
 }
 
 // place gives every panel its id and its place on a grid of 24 columns, from

@@ -184,6 +184,25 @@ func TestEachPanelSaysWhatToDo(t *testing.T) {
 	})
 }
 
+// TestWindowsHoldRuns: what perch counts grows once a run, so no query looks
+// back less far than the reader chose, the whole time shown, or a bar of ten
+// minutes.
+func TestWindowsHoldRuns(t *testing.T) {
+	window := regexp.MustCompile(`\[([^\]]*)\]`)
+	eachPanel(t, func(t *testing.T, p dashboard.Panel) {
+		for _, q := range queriesOf(p) {
+			for _, found := range window.FindAllStringSubmatch(strings.ReplaceAll(q.Expr, "[0-9", ""), -1) {
+				switch {
+				case found[1] == "$window", found[1] == "$__range", found[1] == ".":
+				case found[1] == "$__rate_interval" && p.Interval != nil && *p.Interval == "10m":
+				default:
+					t.Errorf("looks back %s: %s", found[1], q.Expr)
+				}
+			}
+		}
+	})
+}
+
 func queriesOf(p dashboard.Panel) []prometheus.Dataquery {
 	var all []prometheus.Dataquery
 	for _, target := range p.Targets {

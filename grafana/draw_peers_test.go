@@ -217,7 +217,12 @@ func inkOf(p dashboard.Panel, name string, nth int) (ink string, dash bool) {
 	palette := []string{info, warn, good, purple, bad, light, "#8a6d00", neutral, "#44aa99", "#882255", "#332288", "#117733"}
 	ink = palette[nth%len(palette)]
 	for _, o := range p.FieldConfig.Overrides {
-		pattern := strings.Trim(fmt.Sprint(o.Matcher.Options), "/")
+		pattern := fmt.Sprint(o.Matcher.Options) // between slashes, or for the whole name
+		if inner, is := strings.CutPrefix(pattern, "/"); is {
+			pattern = strings.TrimSuffix(inner, "/")
+		} else {
+			pattern = "^(?:" + pattern + ")$"
+		}
 		if !regexp.MustCompile(pattern).MatchString(name) {
 			continue
 		}

@@ -54,7 +54,7 @@ func reuseSafe(wide uint32) panel {
 		about: "NOT SAFE: connections end while the application still keeps them. AT RISK: they do, and it is served by luck or by a retry. " +
 			"*Connection reuse* shows after how long; then set the client's max idle below the measured timeout.",
 		queries: []query{{`max(max by ` + of + ` (perch_finding{` + ofProbe +
-			`,diagnosis=~"early_close|stale_connection|undeclared_close|silent_drop|stalled|proxy_stale"})` +
+			`,diagnosis=~"early_close|stale_connection|undeclared_close|silent_drop|stalled|proxy_stale"}` + held + ")" +
 			"\n  * (2 - min by " + of + ` (perch_probe_success{` + ofProbe + `})))`, "reuse"}},
 		words: []word{{0, "SAFE", good}, {1, "AT RISK", warn}, {2, "NOT SAFE", bad}},
 	}
@@ -127,9 +127,13 @@ func overviewCounts() []panel {
 	}
 }
 
-// notHeld leaves out idle probes: their controls count as retries, and a rung
-// that is meant to outlive the connection always has one.
-const notHeld = ` unless on (perch, vantage, target, probe) perch_holds_total`
+// Only idle probes count holds. Only they say something about reuse; and their
+// controls count as retries, though a rung that is meant to outlive the
+// connection always has one.
+const (
+	held    = ` and on (perch, vantage, target, probe) perch_holds_total`
+	notHeld = ` unless on (perch, vantage, target, probe) perch_holds_total`
+)
 
 func verdictInks() []ink {
 	return []ink{{"pass", good, false}, {"degraded", warn, false}, {"fail", bad, false}, {"incomplete", purple, false}, {"skipped", neutral, false}}
