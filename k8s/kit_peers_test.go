@@ -3,9 +3,11 @@
 package k8s
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,7 +25,7 @@ func TestTheKit(t *testing.T) {
 	t.Run("image", image.check)
 	t.Run("cluster", func(t *testing.T) {
 		k := newKit(t, image)
-		for _, s := range shipments() {
+		for _, s := range shipments(t) {
 			t.Run(s.name, func(t *testing.T) { k.try(t, s) })
 		}
 	})
@@ -56,13 +58,21 @@ func (k *kit) try(t *testing.T, s shipment) {
 	k = &part
 	k.cluster.Namespace(s.name)
 	k.world.secrets(k.cluster, s.name)
-	yaml := s.yaml(k, t, s.name)
+	yaml := s.objects(k, t, s.name)
 	k.cluster.Apply(yaml, "-n", s.name, "--server-side")
-	if s.kind == KindDeployment {
-		k.serves(t, k.pods(t, s.name, "app.kubernetes.io/name=perch", 1)[0])
+	if strings.Contains(yaml, "\nkind: Deployment\n") {
+		pod := k.pods(t, s.name, "app.kubernetes.io/name=perch", 1)[0]
+		if !s.idle {
+			k.serves(t, pod)
+		}
 		return
 	}
-	k.runs(t, s.name, k.scheduled(t, s.name))
+	job := k.scheduled(t, s.name)
+	pods := k.pods(t, s.name, "job-name="+job.Name, int(*job.Spec.Parallelism))
+	if s.idle {
+		return
+	}
+	k.runs(t, job, pods)
 	k.mayNothingElse(t, s.name)
 	if s.name == "base" {
 		k.appliedAgain(t, s.name, yaml)
@@ -76,34 +86,35 @@ func (k *kit) try(t *testing.T, s shipment) {
 // controller waits for the next time of a schedule that has changed.
 func (k *kit) scheduled(t *testing.T, namespace string) batchv1.Job {
 	t.Helper()
-	cron := k.only(t, namespace, "cronjob")
-	k.cluster.Kubectl("patch", cron, "-n", namespace, "-p", `{"spec": {"schedule": "* * * * *"}}`)
+	cron := cronJobs(namespace) + "/" + k.cronJob(t, namespace).Name
+	k.cluster.Do("PATCH", cron, `{"spec": {"schedule": "* * * * *"}}`, nil)
 	last := time.Now().Add(-2 * time.Minute).UTC().Format(time.RFC3339)
-	k.cluster.Kubectl("patch", cron, "-n", namespace, "--subresource=status", "--type=merge", "-p", fmt.Sprintf(`{"status": {"lastScheduleTime": %q}}`, last))
-	var job batchv1.Job
+	k.cluster.Do("PATCH", cron+"/status", fmt.Sprintf(`{"status": {"lastScheduleTime": %q}}`, last), nil)
+	var jobs batchv1.JobList
 	cluster.Await(t, within, "a Job of the schedule", func() error {
-		var jobs batchv1.JobList
-		if err := k.cluster.Get(&jobs, "jobs", "-n", namespace); err != nil {
+		if err := k.cluster.Ask("GET", "/apis/batch/v1/namespaces/"+namespace+"/jobs", "", &jobs); err != nil {
 			return err
 		}
 		if len(jobs.Items) == 0 {
-			return fmt.Errorf("no Job")
+			return errors.New("no Job")
 		}
-		job = jobs.Items[0]
 		return nil
 	})
-	k.cluster.Kubectl("patch", cron, "-n", namespace, "-p", `{"spec": {"suspend": true}}`)
-	return job
+	k.cluster.Do("PATCH", cron, `{"spec": {"suspend": true}}`, nil)
+	return jobs.Items[0]
 }
 
-// only is the name of the one object of a kind.
-func (k *kit) only(t *testing.T, namespace, kind string) string {
+func cronJobs(namespace string) string { return "/apis/batch/v1/namespaces/" + namespace + "/cronjobs" }
+
+// cronJob is the namespace's only one.
+func (k *kit) cronJob(t *testing.T, namespace string) batchv1.CronJob {
 	t.Helper()
-	names := strings.Fields(k.cluster.Kubectl("get", kind, "-n", namespace, "-o", "name"))
-	if len(names) != 1 {
-		t.Fatalf("%s objects %q, want one", kind, names)
+	var all batchv1.CronJobList
+	k.cluster.Do("GET", cronJobs(namespace), "", &all)
+	if len(all.Items) != 1 {
+		t.Fatalf("%d CronJobs, want one", len(all.Items))
 	}
-	return names[0]
+	return all.Items[0]
 }
 
 // pods waits until controllers have made that many Pods: they were admitted.
@@ -111,15 +122,26 @@ func (k *kit) pods(t *testing.T, namespace, selector string, want int) []corev1.
 	t.Helper()
 	var pods corev1.PodList
 	cluster.Await(t, within, "Pods of "+selector, func() error {
-		if err := k.cluster.Get(&pods, "pods", "-n", namespace, "-l", selector); err != nil {
+		if err := k.cluster.Ask("GET", "/api/v1/namespaces/"+namespace+"/pods?labelSelector="+url.QueryEscape(selector), "", &pods); err != nil {
 			return err
 		}
 		if len(pods.Items) != want {
-			return fmt.Errorf("%d Pods, want %d; events:\n%s", len(pods.Items), want, k.cluster.Kubectl("get", "events", "-n", namespace))
+			return fmt.Errorf("%d Pods, want %d; events:\n%s", len(pods.Items), want, k.events(namespace))
 		}
 		return nil
 	})
 	return pods.Items
+}
+
+// events say why there is no Pod.
+func (k *kit) events(namespace string) string {
+	var all corev1.EventList
+	k.cluster.Do("GET", "/api/v1/namespaces/"+namespace+"/events", "", &all)
+	var said strings.Builder
+	for _, e := range all.Items {
+		fmt.Fprintf(&said, "%s %s: %s\n", e.InvolvedObject.Kind, e.InvolvedObject.Name, e.Message)
+	}
+	return said.String()
 }
 
 // serves runs the Pod of a Deployment until it is ready, and stops it.

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	authorization "k8s.io/api/authorization/v1"
@@ -17,22 +16,25 @@ import (
 // and is refused everything else.
 func (k *kit) mayNothingElse(t *testing.T, namespace string) {
 	t.Helper()
-	account := strings.TrimPrefix(k.cluster.Kubectl("get", "cronjob,deployment", "-n", namespace,
-		"-o", "jsonpath={.items[*].spec.jobTemplate.spec.template.spec.serviceAccountName}{.items[*].spec.template.spec.serviceAccountName}"), " ")
-	token := k.cluster.Token(namespace, account)
-	names := strings.Fields(k.cluster.Kubectl("get", "leases", "-n", namespace, "-o", "jsonpath={.items[*].metadata.name}"))
+	account := k.cronJob(t, namespace).Spec.JobTemplate.Spec.Template.Spec.ServiceAccountName
+	token, names := k.cluster.Token(namespace, account), k.leases(namespace)
 	verbs := []string{"get", "update"}
-	if got, want := k.rules(t, namespace, token), []authorization.ResourceRule{
+	want := []authorization.ResourceRule{
 		{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: names, Verbs: verbs},
 		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, ResourceNames: names, Verbs: verbs},
-	}; !reflect.DeepEqual(got, want) {
-		t.Errorf("the token's rules are %+v, want %+v", got, want)
 	}
 	core, leases := "/api/v1/namespaces/"+namespace, "/apis/coordination.k8s.io/v1/namespaces/"+namespace+"/leases"
-	for _, path := range []string{core + "/configmaps/" + names[0], leases + "/" + names[0]} {
-		if status, answer := k.cluster.Request(token, http.MethodGet, path, ""); status != http.StatusOK {
-			t.Errorf("GET %s: %d %s", path, status, answer)
+	if len(names) == 0 { // the state is in a file
+		want, names = []authorization.ResourceRule{}, []string{"perch-state"}
+	} else {
+		for _, path := range []string{core + "/configmaps/" + names[0], leases + "/" + names[0]} {
+			if status, answer := k.cluster.Request(token, http.MethodGet, path, ""); status != http.StatusOK {
+				t.Errorf("GET %s: %d %s", path, status, answer)
+			}
 		}
+	}
+	if got := k.rules(t, namespace, token); !reflect.DeepEqual(got, want) {
+		t.Errorf("the token's rules are %+v, want %+v", got, want)
 	}
 	for _, try := range []struct{ method, path string }{
 		{"GET", core + "/configmaps"}, {"GET", core + "/configmaps?watch=true"}, {"POST", core + "/configmaps"},

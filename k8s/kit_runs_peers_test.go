@@ -6,13 +6,17 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordination "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"perch.example/internal/cluster"
 	"perch.example/lab"
@@ -20,10 +24,11 @@ import (
 )
 
 // runs runs a Job's Pods, all at once, and looks at everything that they did.
-func (k *kit) runs(t *testing.T, namespace string, job batchv1.Job) {
+func (k *kit) runs(t *testing.T, job batchv1.Job, pods []corev1.Pod) {
 	t.Helper()
+	namespace := job.Namespace
 	var running []*cluster.Container
-	for _, pod := range k.pods(t, namespace, "job-name="+job.Name, int(*job.Spec.Parallelism)) {
+	for _, pod := range pods {
 		running = append(running, k.node.Start(t, pod))
 	}
 	for _, c := range running {
@@ -36,7 +41,17 @@ func (k *kit) runs(t *testing.T, namespace string, job batchv1.Job) {
 			}
 		}
 	}
-	k.cluster.Kubectl("wait", "--for=condition=Complete", "--timeout=60s", "-n", namespace, "job/"+job.Name)
+	cluster.Await(t, within, "the Job to be complete", func() error {
+		if err := k.cluster.Ask("GET", "/apis/batch/v1/namespaces/"+namespace+"/jobs/"+job.Name, "", &job); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+			return c.Type == batchv1.JobComplete && c.Status == corev1.ConditionTrue
+		}) {
+			return fmt.Errorf("conditions %+v", job.Status.Conditions)
+		}
+		return nil
+	})
 	k.addsUp(t, namespace, 1)
 	for _, r := range requests(k.world.stock, namespace) {
 		if got := r.Header.Get("Authorization"); got != "Bearer "+stockToken {
@@ -84,11 +99,31 @@ func (k *kit) addsUp(t *testing.T, namespace string, runs int) {
 	}
 }
 
-// states are the documents of the namespace's state objects.
+// leases are the names of the namespace's, which are those of its states, too.
+func (k *kit) leases(namespace string) []string {
+	var all coordination.LeaseList
+	k.cluster.Do("GET", "/apis/coordination.k8s.io/v1/namespaces/"+namespace+"/leases", "", &all)
+	var names []string
+	for _, lease := range all.Items {
+		names = append(names, lease.Name)
+	}
+	return names
+}
+
+// states are the documents of the namespace's state objects, or of its file.
 func (k *kit) states(t *testing.T, namespace string) []state.Document {
 	t.Helper()
+	var claims corev1.PersistentVolumeClaimList
+	k.cluster.Do("GET", "/api/v1/namespaces/"+namespace+"/persistentvolumeclaims", "", &claims)
 	var all []state.Document
-	for name := range strings.FieldsSeq(k.cluster.Kubectl("get", "leases", "-n", namespace, "-o", "jsonpath={.items[*].metadata.name}")) {
+	for _, claim := range claims.Items {
+		document, err := state.ReadFile(filepath.Join(k.node.Claim(namespace, claim.Name), "state"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, document)
+	}
+	for _, name := range k.leases(namespace) {
 		config, err := state.Cluster(name, func(name string) (string, bool) { return k.cluster.Config, name == "KUBECONFIG" })
 		if err != nil {
 			t.Fatal(err)
@@ -117,10 +152,10 @@ func (k *kit) appliedAgain(t *testing.T, namespace, yaml string) {
 // overlap runs two Jobs at the same moment: they take turns, and nothing is
 // counted twice or lost.
 func (k *kit) overlap(t *testing.T, namespace string) {
-	cron := k.only(t, namespace, "cronjob")
+	cron := k.cronJob(t, namespace)
 	var both []*cluster.Container
 	for _, name := range []string{"one", "two"} {
-		k.cluster.Kubectl("create", "job", name, "-n", namespace, "--from="+strings.Replace(cron, ".batch", "", 1))
+		k.cluster.Kubectl("create", "job", name, "-n", namespace, "--from=cronjob/"+cron.Name)
 		both = append(both, k.node.Start(t, k.pods(t, namespace, "job-name="+name, 1)[0]))
 	}
 	var turns [][2]time.Time

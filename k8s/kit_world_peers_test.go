@@ -5,6 +5,8 @@ package k8s
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -58,7 +60,7 @@ targets:
 alerts: {mode: notify, fire_after: 1}
 slack: {webhook: {from: {env: SLACK_WEBHOOK_URL}}}
 metrics: {push: {url: %q}}
-state: {configmap: perch-state}
+state: %s
 `
 
 func newWorld(t *testing.T) *world {
@@ -71,6 +73,7 @@ func newWorld(t *testing.T) *world {
 	server := httptest.NewServer(w.slack)
 	t.Cleanup(server.Close)
 	w.hook = server.URL + slackPath
+	serveSidecar(t)
 	gateway := fmt.Sprintf("127.0.0.1:%d", cluster.FreePort(t))
 	w.gateway = "http://" + gateway
 	cluster.Run(t, "prometheus-pushgateway", "--web.listen-address="+gateway, "--persistence.file=")
@@ -79,6 +82,22 @@ func newWorld(t *testing.T) *world {
 		return err
 	})
 	return w
+}
+
+// serveSidecar is Istio's, as far as perch asks: it is ready.
+func serveSidecar(t *testing.T) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:15021")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/healthz/ready" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+	})}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
 }
 
 func startLab(t *testing.T, scenario string) *lab.Server {
@@ -91,11 +110,14 @@ func startLab(t *testing.T, scenario string) *lab.Server {
 	return server
 }
 
-// configDir is a folder with the perch.yaml of a namespace, and the loaded file.
-func (w *world) configDir(t *testing.T, namespace string) string {
+// inConfigMap is where most have their state.
+const inConfigMap = "{configmap: perch-state}"
+
+// configDir is a folder with the perch.yaml of a namespace.
+func (w *world) configDir(t *testing.T, namespace, state string) string {
 	t.Helper()
 	dir := t.TempDir()
-	text := fmt.Sprintf(worldConfig, namespace, w.stock.URL(), w.price.URL(), w.gateway)
+	text := fmt.Sprintf(worldConfig, namespace, w.stock.URL(), w.price.URL(), w.gateway, state)
 	if err := os.WriteFile(filepath.Join(dir, "perch.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

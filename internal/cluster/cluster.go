@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,6 +26,7 @@ type Cluster struct {
 	dir     string
 	kubectl string
 	client  *http.Client
+	admin   string // the administrator's token
 }
 
 // readyWithin is how long a program may take to start on a busy machine.
@@ -34,13 +36,13 @@ const readyWithin = 2 * time.Minute
 // the controllers run. It takes some 5 s.
 func Start(t testing.TB) *Cluster {
 	t.Helper()
-	c := &Cluster{Host: "127.0.0.1", Port: FreePort(t), t: t, dir: t.TempDir(), kubectl: Program(t, "kubectl")}
+	c := &Cluster{Host: "127.0.0.1", Port: FreePort(t), t: t, dir: t.TempDir(), kubectl: Program(t, "kubectl"), admin: rand.Text()}
 	c.CAFile = c.file("ca.crt")
 	newAuthority(t, c.CAFile).server(t, c.file("server.crt"), c.file("server.key"))
 	writeKey(t, newKey(t), c.file("accounts.key"))
-	admin, controllers := rand.Text(), rand.Text()
-	writeFile(t, c.file("tokens.csv"), fmt.Appendf(nil, "%s,admin,1,system:masters\n%s,system:kube-controller-manager,2\n", admin, controllers))
-	c.Config, c.client = c.Kubeconfig(admin, "default"), c.newClient()
+	controllers := rand.Text()
+	writeFile(t, c.file("tokens.csv"), fmt.Appendf(nil, "%s,admin,1,system:masters\n%s,system:kube-controller-manager,2\n", c.admin, controllers))
+	c.Config, c.client = c.Kubeconfig(c.admin, "default"), c.newClient()
 
 	etcd := c.startEtcd()
 	server := Run(t, "kube-apiserver",
@@ -52,8 +54,12 @@ func Start(t testing.TB) *Cluster {
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-signing-key-file="+c.file("accounts.key"), "--service-account-key-file="+c.file("accounts.key"))
 	server.await(t, readyWithin, func() error {
-		_, err := c.Try("", "get", "--raw", "/readyz")
-		return err
+		resp, err := c.client.Get(fmt.Sprintf("https://%s:%d/readyz", c.Host, c.Port))
+		if err != nil {
+			return err
+		}
+		_ = resp.Body.Close()
+		return c.Ask("GET", "/readyz", "", nil)
 	})
 	Run(t, "kube-controller-manager",
 		"--kubeconfig="+c.Kubeconfig(controllers, "default"), "--leader-elect=false", "--secure-port=0",
@@ -99,12 +105,8 @@ func (c *Cluster) file(name string) string { return filepath.Join(c.dir, name) }
 // waited for until Pods can be made in it.
 func (c *Cluster) Namespace(name string) {
 	c.t.Helper()
-	c.Apply(fmt.Sprintf(`apiVersion: v1
-kind: Namespace
-metadata:
-  name: %s
-  labels: {pod-security.kubernetes.io/enforce: restricted, pod-security.kubernetes.io/warn: restricted}
-`, name))
+	c.Do("POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata": {"name": %q, "labels": {
+		"pod-security.kubernetes.io/enforce": "restricted", "pod-security.kubernetes.io/warn": "restricted"}}}`, name), nil)
 	c.awaitAccount(name)
 }
 
@@ -112,8 +114,8 @@ metadata:
 func (c *Cluster) awaitAccount(namespace string) {
 	c.t.Helper()
 	Await(c.t, readyWithin, "the controllers to fill namespace "+namespace, func() error {
-		_, err := c.Try("", "get", "-n", namespace, "serviceaccount/default", "configmap/kube-root-ca.crt")
-		return err
+		return errors.Join(c.Ask("GET", "/api/v1/namespaces/"+namespace+"/serviceaccounts/default", "", nil),
+			c.Ask("GET", "/api/v1/namespaces/"+namespace+"/configmaps/kube-root-ca.crt", "", nil))
 	})
 }
 

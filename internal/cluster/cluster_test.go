@@ -36,7 +36,7 @@ func TestStart(t *testing.T) {
 		var pods struct {
 			Items []struct{ Status struct{ Phase string } }
 		}
-		if err := c.Get(&pods, "pods", "-n", "default", "-l", "job-name=one"); err != nil {
+		if err := c.Ask("GET", "/api/v1/namespaces/default/pods?labelSelector=job-name=one", "", &pods); err != nil {
 			return err
 		}
 		if len(pods.Items) != 1 || pods.Items[0].Status.Phase != "Pending" {

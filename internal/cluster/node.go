@@ -32,7 +32,7 @@ type Node struct {
 func (c *Cluster) NewNode(podman func(args ...string) *exec.Cmd) *Node {
 	c.t.Helper()
 	n := &Node{Name: "node-a", Zone: "tokyo-1", cluster: c, podman: podman, dir: c.file("volumes")}
-	c.Apply(fmt.Sprintf("{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {topology.kubernetes.io/zone: %s}}}", n.Name, n.Zone))
+	c.Do("POST", "/api/v1/nodes", fmt.Sprintf(`{"metadata": {"name": %q, "labels": {"topology.kubernetes.io/zone": %q}}}`, n.Name, n.Zone), nil)
 	return n
 }
 
@@ -74,15 +74,14 @@ func (n *Node) Run(t testing.TB, pod corev1.Pod) (*Container, int) {
 // has copied the node's zone onto it.
 func (n *Node) bind(t testing.TB, pod corev1.Pod) corev1.Pod {
 	t.Helper()
-	binding := fmt.Sprintf(`{"apiVersion": "v1", "kind": "Binding", "metadata": {"name": %q}, "target": {"kind": "Node", "name": %q}}`, pod.Name, n.Name)
-	if _, err := n.cluster.Try(binding, "create", "-f", "-", "--raw", "/api/v1/namespaces/"+pod.Namespace+"/pods/"+pod.Name+"/binding"); err != nil {
-		t.Fatal(err)
-	}
+	n.cluster.Do("POST", podPath(pod)+"/binding", fmt.Sprintf(`{"metadata": {"name": %q}, "target": {"kind": "Node", "name": %q}}`, pod.Name, n.Name), nil)
 	var bound corev1.Pod
-	if err := n.cluster.Get(&bound, "pod", pod.Name, "-n", pod.Namespace); err != nil {
-		t.Fatal(err)
-	}
+	n.cluster.Do("GET", podPath(pod), "", &bound)
 	return bound
+}
+
+func podPath(pod corev1.Pod) string {
+	return "/api/v1/namespaces/" + pod.Namespace + "/pods/" + pod.Name
 }
 
 // Wait returns the container's exit status, once it has ended and the API server
@@ -109,7 +108,7 @@ func (c *Container) Wait(t testing.TB) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.node.cluster.Kubectl("patch", "pod", c.Pod.Name, "-n", c.Pod.Namespace, "--subresource=status", "-p", string(patch))
+	c.node.cluster.Do("PATCH", podPath(c.Pod)+"/status", string(patch), nil)
 	return code
 }
 

@@ -5,6 +5,7 @@ package cluster
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -36,6 +37,36 @@ func (c *Cluster) Request(token, method, path, body string) (int, string) {
 	}
 	return resp.StatusCode, string(answer)
 }
+
+// Ask is Request as the administrator. It reads the answer into an object, unless
+// that is nil. The error of an answer that is not a success is a *Refused.
+func (c *Cluster) Ask(method, path, body string, into any) error {
+	c.t.Helper()
+	status, answer := c.Request(c.admin, method, path, body)
+	if status < 200 || status > 299 {
+		return fmt.Errorf("%s %s: %w", method, path, &Refused{Status: status, Answer: answer})
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal([]byte(answer), into)
+}
+
+// Do is Ask, and fails the test.
+func (c *Cluster) Do(method, path, body string, into any) {
+	c.t.Helper()
+	if err := c.Ask(method, path, body, into); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Refused is an answer of the API server that is not a success.
+type Refused struct {
+	Status int
+	Answer string // its Status object, as JSON
+}
+
+func (r *Refused) Error() string { return fmt.Sprintf("status %d: %s", r.Status, r.Answer) }
 
 // newClient trusts the cluster's authority alone.
 func (c *Cluster) newClient() *http.Client {

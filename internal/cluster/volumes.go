@@ -3,9 +3,11 @@
 package cluster
 
 import (
+	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,7 +51,7 @@ func (n *Node) writable(t testing.TB, pod corev1.Pod, v corev1.Volume, at map[st
 	mode := os.FileMode(0o777)
 	if claim := v.PersistentVolumeClaim; claim != nil {
 		// What provisioners make is root's, and fsGroup gives it to the Pod's group.
-		at[v.Name], mode = filepath.Join(n.dir, "claims", pod.Namespace+"-"+claim.ClaimName), 0o755
+		at[v.Name], mode = n.Claim(pod.Namespace, claim.ClaimName), 0o755
 	}
 	dir := at[v.Name]
 	if err := os.MkdirAll(dir, mode); err != nil {
@@ -66,16 +68,22 @@ func (n *Node) writable(t testing.TB, pod corev1.Pod, v corev1.Volume, at map[st
 	}
 }
 
+// Claim is the folder of a claim, which outlives its Pods.
+func (n *Node) Claim(namespace, name string) string {
+	return filepath.Join(n.dir, "claims", namespace+"-"+name)
+}
+
 // project writes one source of a projected volume.
 func (n *Node) project(t testing.TB, pod corev1.Pod, dir string, source corev1.VolumeProjection, mode int32) {
 	t.Helper()
 	switch {
 	case source.ServiceAccountToken != nil:
 		// The kubelet's request: bound to the Pod. The file is the Pod's user's alone.
-		token := n.cluster.Kubectl("create", "token", "-n", pod.Namespace, pod.Spec.ServiceAccountName, "--bound-object-kind=Pod",
-			"--bound-object-name="+pod.Name, "--bound-object-uid="+string(pod.UID))
+		token := n.cluster.token(pod.Namespace, pod.Spec.ServiceAccountName, fmt.Sprintf(
+			`{"expirationSeconds": %d, "boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": %q, "uid": %q}}`,
+			*source.ServiceAccountToken.ExpirationSeconds, pod.Name, pod.UID))
 		file := filepath.Join(dir, source.ServiceAccountToken.Path)
-		fill(t, dir, map[string][]byte{source.ServiceAccountToken.Path: []byte(strings.TrimSpace(token))}, 0o600)
+		fill(t, dir, map[string][]byte{source.ServiceAccountToken.Path: []byte(token)}, 0o600)
 		if err := os.Chown(file, int(*pod.Spec.SecurityContext.RunAsUser), -1); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +105,7 @@ func (n *Node) project(t testing.TB, pod corev1.Pod, dir string, source corev1.V
 func (n *Node) configMap(t testing.TB, namespace, name string, optional *bool) map[string][]byte {
 	t.Helper()
 	var object corev1.ConfigMap
-	n.object(t, &object, optional, "configmap", name, "-n", namespace)
+	n.object(t, &object, optional, "/api/v1/namespaces/"+namespace+"/configmaps/"+name)
 	files := map[string][]byte{}
 	for key, value := range object.Data {
 		files[key] = []byte(value)
@@ -111,16 +119,17 @@ func (n *Node) configMap(t testing.TB, namespace, name string, optional *bool) m
 func (n *Node) secret(t testing.TB, namespace, name string, optional *bool) map[string][]byte {
 	t.Helper()
 	var object corev1.Secret
-	n.object(t, &object, optional, "secret", name, "-n", namespace)
+	n.object(t, &object, optional, "/api/v1/namespaces/"+namespace+"/secrets/"+name)
 	return object.Data
 }
 
 // object reads one. Without it the kubelet would not start the Pod, unless it is
 // optional.
-func (n *Node) object(t testing.TB, into any, optional *bool, args ...string) {
+func (n *Node) object(t testing.TB, into any, optional *bool, path string) {
 	t.Helper()
-	err := n.cluster.Get(into, args...)
-	missing := err != nil && strings.Contains(err.Error(), "(NotFound)")
+	err := n.cluster.Ask("GET", path, "", into)
+	var refused *Refused
+	missing := errors.As(err, &refused) && refused.Status == http.StatusNotFound
 	if err != nil && (!missing || optional == nil || !*optional) {
 		t.Fatalf("the Pod does not start: %v", err)
 	}
