@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"perch.example/state"
+)
+
+// What cannot be saved is not told; /readyz says so, probing goes on, and once it
+// can be saved it is told.
+func TestServeThatCannotSave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, store := newStation(t, serving), &shelf{}
+		s.prepare(serving, store)
+		s.begin()
+		time.Sleep(90 * time.Second)
+		store.failing(errBroken)
+		s.answers("/often", 404)
+		time.Sleep(5 * time.Minute)
+		s.wants("/readyz", 503, "the disk is broken")
+		s.wants("/healthz", 200, "ok")
+		s.wants("/metrics", 200, `perch_problems_total{part="state"`)
+		if n := s.messages(); n != 0 {
+			t.Errorf("%d messages of what nobody would remember", n)
+		}
+		if n := len(s.asked("/often")); n != 7 {
+			t.Errorf("asked %d times in 6m30s", n)
+		}
+		store.failing(nil)
+		time.Sleep(time.Minute)
+		s.wants("/readyz", 200, "ok")
+		if n := s.messages(); n != 1 {
+			t.Errorf("%d messages once it could be saved", n)
+		}
+		store.failing(errBroken)
+		if err := s.stop(); err != nil { // at rest: what was known is saved
+			t.Errorf("ended with %v", err)
+		}
+
+		s.prepare(serving, store)
+		s.begin()
+		time.Sleep(2 * time.Minute)
+		if err := s.stop(); codeOf(err) != exitOwn || !strings.Contains(err.Error(), "could not be saved") {
+			t.Errorf("ended with %v, %d", err, codeOf(err))
+		}
+	})
+}
+
+// Another perch took the state: this one ends, tells nothing more, and says why.
+func TestServeThatLostItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, store := newStation(t, serving), &shelf{}
+		s.prepare(serving, store)
+		s.begin()
+		time.Sleep(90 * time.Second)
+		s.answers("/often", 404)
+		store.failing(&state.LostError{Lock: "lease shop/perch-state", Holder: "perch-2"})
+		time.Sleep(time.Minute)
+		select {
+		case err := <-s.result:
+			if codeOf(err) != exitOwn || !strings.Contains(err.Error(), "another perch has taken the state") || !strings.Contains(err.Error(), "perch-2") {
+				t.Errorf("ended with %v", err)
+			}
+		default:
+			t.Fatal("it goes on beside the other one")
+		}
+		if n := s.messages(); n != 0 {
+			t.Errorf("%d messages after the turn was lost", n)
+		}
+	})
+}
+
+// A state that could not be seen for a while is no reason to end: nobody took it.
+func TestServeWhoseTurnIsNotSure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, store := newStation(t, serving), &shelf{}
+		s.prepare(serving, store)
+		s.begin()
+		time.Sleep(90 * time.Second)
+		store.failing(&state.LostError{Lock: "lease shop/perch-state", Err: errBroken})
+		time.Sleep(3 * time.Minute)
+		s.wants("/readyz", 503, "the disk is broken")
+		store.failing(nil)
+		time.Sleep(time.Minute)
+		s.wants("/readyz", 200, "ok")
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// While one wave is under way another one's save keeps what it reserved: a kill
+// must not give its requests back.
+func TestServeKeepsReservations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, store := newStation(t, serving), &shelf{}
+		s.prepare(serving, store)
+		s.begin()
+		time.Sleep(2*time.Minute + 30*time.Second) // the ladder holds, /often was saved three times
+		hits := 0
+		for _, path := range []string{"/often", "/seldom", "/always"} {
+			hits += len(s.asked(path))
+		}
+		const ladder = 6
+		if sent := store.sentToday("api", time.Now()); sent != hits+ladder {
+			t.Errorf("the state says that %d requests left, want the %d that did and the %d that still may", sent, hits, ladder)
+		}
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+		hits += len(s.asked("/hold"))
+		if sent := store.sentToday("api", time.Now()); sent != hits {
+			t.Errorf("at the end the state says that %d requests left, %d did", sent, hits)
+		}
+	})
+}
+
+// Another perch holds the state: this one waits, and says so.
+func TestServeWaitsForItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text := strings.ReplaceAll(serving, "${DIR}", t.TempDir())
+		path := text[strings.Index(text, `file: "`)+7:]
+		path = path[:strings.Index(path, `"`)]
+		held, err := state.OpenFile(path, state.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newStation(t, text)
+		s.begin()
+		time.Sleep(5 * time.Minute)
+		s.wants("/readyz", 503, "another perch holds the state")
+		s.wants("/healthz", 200, "ok")
+		s.wants("/metrics", 503, "another perch holds the state")
+		if n := strings.Count(s.log.String(), "waiting for it to end"); n < 3 || n > 6 {
+			t.Errorf("said %d times in five minutes", n)
+		}
+		if err := held.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		s.wants("/readyz", 200, "ok")
+		if n := len(s.asked("/often")); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+
+		// A silence that somebody adds beside it counts from the next wave on.
+		sys := s.service.sys
+		mute := func(d *state.Document) error {
+			all, err := silencesOf(*d)
+			if err != nil {
+				return err
+			}
+			all["x"] = silence{}
+			one := all["x"]
+			one.ID, one.Match, one.From, one.Until, one.Reason = "x", "api/*", time.Now(), time.Now().Add(time.Hour), "test"
+			all["x"] = one
+			return all.put(d, time.Time{})
+		}
+		if err := editState(t.Context(), sys, s.service.cfg, mute); err != nil {
+			t.Fatal(err)
+		}
+		s.answers("/often", 404)
+		time.Sleep(3 * time.Minute)
+		if n := s.messages(); n != 0 {
+			t.Errorf("%d messages of what is muted", n)
+		}
+		want(t, "the log", s.log.String(), "muted until")
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+		if d, err := state.ReadFile(path); err != nil || !strings.Contains(string(d.Sections[sectionSilences]), "api/*") {
+			t.Errorf("the state has lost the silence: %v, %s", err, d.Sections[sectionSilences])
+		}
+	})
+}
+
+// Told to stop while it waits for its turn, it ends well: there is nothing to save.
+func TestServeStopsWhileItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text := strings.ReplaceAll(serving, "${DIR}", t.TempDir())
+		path := text[strings.Index(text, `file: "`)+7:]
+		held, err := state.OpenFile(path[:strings.Index(path, `"`)], state.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newStation(t, text)
+		s.begin()
+		time.Sleep(time.Minute)
+		if err := s.stop(); err != nil {
+			t.Errorf("ended with %v", err)
+		}
+		if err := held.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
