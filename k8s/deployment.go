@@ -3,12 +3,15 @@ package k8s
 import (
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"perch.example/plan"
 )
 
 const metricsPortName = "metrics"
@@ -21,6 +24,11 @@ func (b *maker) deployment() Object {
 	main.Ports = []corev1.ContainerPort{{Name: metricsPortName, ContainerPort: b.metricsPort(), Protocol: corev1.ProtocolTCP}}
 	main.LivenessProbe = httpProbe("/healthz")
 	main.ReadinessProbe = httpProbe("/readyz")
+	if b.o.Path != nil && b.o.Path.Sidecar != nil { // perch answers nothing while it waits for it, 30 s at most
+		main.StartupProbe = httpProbe("/healthz")
+		main.StartupProbe.FailureThreshold = 6
+	}
+	b.sayServed()
 	return &appsv1.Deployment{
 		TypeMeta:   meta.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
 		ObjectMeta: b.meta(b.o.Name),
@@ -40,6 +48,16 @@ func httpProbe(path string) *corev1.Probe {
 	return &corev1.Probe{
 		ProbeHandler:  corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromString(metricsPortName)}},
 		PeriodSeconds: 10, TimeoutSeconds: 3, FailureThreshold: 3,
+	}
+}
+
+// sayServed tells of what perch serve takes otherwise than a run does.
+func (b *maker) sayServed() {
+	if slices.ContainsFunc(b.plan.Targets, func(c plan.TargetCost) bool { return c.EachRun > 0 }) {
+		b.note("every: always is each 5m in perch serve, which has no schedule but this one")
+	}
+	if b.cfg.Metrics.PushURL != "" || b.cfg.Metrics.Textfile != "" {
+		b.note("perch serve is scraped: it neither pushes nor writes metrics.textfile")
 	}
 }
 

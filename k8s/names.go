@@ -102,20 +102,24 @@ func (b *maker) label(what, name string) {
 }
 
 // checkVantage refuses a config whose vantage only an environment knows that this
-// is not: each run would end with status 2.
+// is not, and one that perch serve would refuse: each Pod would end with status 2.
 func (b *maker) checkVantage() {
 	var needs []string
 	for what, uses := range map[string]bool{
 		"metrics.push": b.cfg.Metrics.PushURL != "", "metrics.textfile": b.cfg.Metrics.Textfile != "", "state": b.cfg.State.Kept(),
+		"perch serve": b.o.Kind == KindDeployment,
 	} {
 		if uses {
 			needs = append(needs, what)
 		}
 	}
-	if b.cfg.Vantage == "" && len(needs) > 0 {
-		slices.Sort(needs)
-		b.refuse("the config names no vantage, which %s needs: write vantage: at its top, or run PERCH_VANTAGE=... perch manifest, which puts it into the Pod",
-			strings.Join(needs, " and "))
+	slices.Sort(needs)
+	by := strings.Join(needs, " and ")
+	if b.cfg.Vantage == "" && by != "" {
+		b.refuse("the config names no vantage, which %s needs: write vantage: at its top, or run PERCH_VANTAGE=... perch manifest, which puts it into the Pod", by)
+	}
+	if b.cfg.Name == "" && by != "" {
+		b.refuse("the config has no name, which %s needs: write name: at its top", by)
 	}
 }
 

@@ -133,8 +133,12 @@ func (b *maker) reaches(isolated bool) []reach {
 			all = append(all, reach{"target " + t.Name, t.URL})
 		}
 	}
+	push := b.cfg.Metrics.PushURL
+	if b.o.Kind == KindDeployment { // it is scraped
+		push = ""
+	}
 	for _, named := range [][2]string{
-		{"metrics.push", b.cfg.Metrics.PushURL}, {"webhook", b.cfg.Webhook.URL}, {"alertmanager", b.cfg.Alertmanager.URL},
+		{"metrics.push", push}, {"webhook", b.cfg.Webhook.URL}, {"alertmanager", b.cfg.Alertmanager.URL},
 	} {
 		if u, err := url.Parse(named[1]); err == nil && named[1] != "" {
 			all = append(all, reach{named[0], u})

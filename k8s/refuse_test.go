@@ -60,6 +60,12 @@ func TestRefused(t *testing.T) {
 			text: "version: 1\ntargets: [{name: a, url: \"https://a.example\", daily_limit: 50, probes: [{name: get, kind: http, path: /, every: 24h}, {name: often, kind: http, path: /, every: 12h}]}]\n",
 			o:    Options{Schedule: "30m"},
 		},
+		"the config names no vantage, which perch serve needs": {
+			text: "version: 1\nname: shop\ntargets: [{name: a, url: \"https://a.example\", probes: [{name: get, kind: http, path: /}]}]\n", o: Options{Kind: KindDeployment},
+		},
+		"the config has no name, which perch serve needs": {
+			text: "version: 1\nvantage: v\ntargets: [{name: a, url: \"https://a.example\", probes: [{name: get, kind: http, path: /}]}]\n", o: Options{Kind: KindDeployment},
+		},
 		`metrics.listen "127.0.0.1:9877": the kubelet`: {text: small + "metrics: {listen: \"127.0.0.1:9877\"}\n", o: Options{Kind: KindDeployment}},
 		`metrics.listen "some.host:99": the kubelet`:   {text: small + "metrics: {listen: \"some.host:99\"}\n", o: Options{Kind: KindDeployment}},
 		`metrics.listen ":0": the Pod's port`:          {text: small + "metrics: {listen: \":0\"}\n", o: Options{Kind: KindDeployment}},

@@ -117,7 +117,7 @@ func (b *maker) sayUnmounted(pod corev1.PodSpec) {
 			b.note("the Pod has no %s: %s; make it a key of the Secret %s and write %s/NAME, or mount its folder with a patch", file, why, b.o.Name, secretFolder)
 		}
 	}
-	if f := b.cfg.Metrics.Textfile; f != "" && missing(pod, f) != "" {
+	if f := b.cfg.Metrics.Textfile; f != "" && b.o.Kind != KindDeployment && missing(pod, f) != "" {
 		b.note("metrics.textfile %s: nothing is mounted there, and the Pod's own files are read-only, so that each run would end with status 4: "+
 			"mount a volume with a patch, or use metrics.push or --kind deployment; the node's folder (hostPath) is what Pod Security's restricted forbids", f)
 	}

@@ -89,6 +89,7 @@ func manifestOf(sys system, flags manifestFlags, log *slog.Logger) (*k8s.Manifes
 	if err != nil {
 		return nil, err
 	}
+	p.Series = series(cfg)
 	o.Kind, o.NoPodMonitor = k8s.Kind(flags.kind), !flags.podMonitor
 	o.PerchName, _ = sys.env("PERCH_NAME")
 	o.Vantage, _ = sys.env("PERCH_VANTAGE")
