@@ -49,7 +49,7 @@ Exit status 1: a target could not be reached; with --compare: the paths differ. 
 	cmd.Flags().StringVar(&f.config, "config", defaultConfig, "config `FILE|DIR`; with a URL not read")
 	cmd.Flags().BoolVar(&f.compare, "compare", false, "compare two fingerprints; - is standard input")
 	cmd.Flags().StringVar(&f.caFile, "ca-file", "", "with a URL: trust only the authorities in this PEM `FILE` (default: the system's)")
-	cmd.Flags().DurationVar(&f.deadline, "deadline", 2*time.Minute, "stop measuring after this long (0: never)")
+	cmd.Flags().DurationVar(&f.deadline, "deadline", 5*time.Minute, "stop measuring after this long (0: never)")
 	cmd.Flags().BoolVar(&f.beside, "debug-container", false, "this is an ephemeral container: its environment, and so its proxy, is not the application's")
 	cmd.Flags().StringVar(&f.app.pod, "pod", "", "the application's `POD`, for the printed commands")
 	cmd.Flags().StringVar(&f.app.namespace, "namespace", "", "its `NAMESPACE` (default: this one)")

@@ -23,9 +23,23 @@ import (
 // Each has one connection open at most.
 const printsAtOnce = 16
 
-// targets are those of the config that the arguments name, all without one, or
-// those of the URLs.
+// targets are what is looked at, within the platform team's policy.
 func (f *pathFlags) targets(sys system, args []string, log *slog.Logger) (config.Config, error) {
+	policy, err := loadPolicy(sys)
+	if err != nil {
+		return config.Config{}, err
+	}
+	cfg, err := f.chosen(sys, args, log)
+	cfg.Policy = byHand(policy)
+	for i, t := range cfg.Targets {
+		cfg.Targets[i] = cfg.Policy.Limits(t)
+	}
+	return cfg, err
+}
+
+// chosen are those targets of the config that the arguments name, all without one,
+// or those of the URLs.
+func (f *pathFlags) chosen(sys system, args []string, log *slog.Logger) (config.Config, error) {
 	urls := 0
 	for _, a := range args {
 		if strings.Contains(a, "://") {
@@ -111,7 +125,7 @@ func (f *pathFlags) print(ctx context.Context, sys system, cfg config.Config) pr
 	}
 	out.Place = f.place(sys, out.Network)
 	out.Place.Vantage = cfg.Vantage
-	env := probes.PrintEnv{ReadFile: sys.readFile, Canonical: net.DefaultResolver.LookupCNAME}
+	env := probes.PrintEnv{Policy: cfg.Policy, ReadFile: sys.readFile, Canonical: net.DefaultResolver.LookupCNAME}
 	room := make(chan struct{}, printsAtOnce)
 	var running sync.WaitGroup
 	for i, t := range cfg.Targets {
