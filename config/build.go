@@ -39,6 +39,7 @@ func (c *checker) build(s settings) Config {
 		c.doubtChannel(out, t)
 		out.Targets = append(out.Targets, c.target(t))
 	}
+	c.obeyTogether(s.Targets, out.Targets)
 	c.slack(out)
 	c.doubtNotices(out)
 	c.doubtSilences(s.Alerts.Silences, out.Targets)

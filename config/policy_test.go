@@ -184,6 +184,35 @@ targets:
 	}
 }
 
+// TestTargetsOfOneHost: a budget that is cut into many targets is no smaller.
+func TestTargetsOfOneHost(t *testing.T) {
+	const twice = `version: 1
+defaults: {rate_limit: 10/s, share: 6%, daily_limit: 100, max_connections: 4}
+targets:
+  - {name: a, url: "https://api.example", probes: [{name: a, kind: http}]}
+  - {name: b, url: "http://API.example.:8080", probes: [{name: a, kind: http}]}
+  - {name: c, url: "https://other.example", probes: [{name: a, kind: http}]}
+`
+	for rule, says := range map[string]string{
+		"max_rate: 1.2/s\nmax_share: 12%\nmax_daily_limit: 200\nmax_connections: 8": "",
+		"max_rate: 1/s":        "p.yaml:5: targets[1]: a, b at api.example may send 1.2/s together, which is beyond the policy (policy.yaml:2: max_rate); want 1/s or less",
+		"max_share: 10%":       "a, b at api.example have a share of 12% together",
+		"max_daily_limit: 199": "a, b at api.example may send 200 requests a day together",
+		"max_connections: 7":   "a, b at api.example may open 8 connections together",
+	} {
+		policy, err := ParsePolicy(File{Name: "policy.yaml", Data: []byte("version: 1\n" + rule + "\n")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := catalog()
+		o.Policy = policy
+		_, err = Parse(o, File{Name: "p.yaml", Data: []byte(twice)})
+		if said := fmt.Sprint(err); says == "" && err != nil || !strings.Contains(said, says) {
+			t.Errorf("%s: %v, want %q", rule, err, says)
+		}
+	}
+}
+
 // FuzzParsePolicy: no bytes make it panic, what is refused says why, and what is
 // taken has a rule and allows what it names.
 func FuzzParsePolicy(f *testing.F) {
