@@ -53,11 +53,11 @@ type teller struct {
 	failedRate int
 }
 
-// storyAt is what perch exposes after its nth run.
-func storyAt(t testing.TB, n int) *metrics.Metrics {
+// storyEnd is what perch exposes after the story's last n runs.
+func storyEnd(t testing.TB, n int) *metrics.Metrics {
 	t.Helper()
-	s := newTeller()
-	for _, at := range story()[:n] {
+	s, all := newTeller(), story()
+	for _, at := range all[len(all)-n:] {
 		s.run(at)
 	}
 	return s.metrics
