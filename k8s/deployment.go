@@ -11,7 +11,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"perch.example/plan"
+	"perch.example/probes"
 )
 
 const metricsPortName = "metrics"
@@ -53,7 +53,8 @@ func httpProbe(path string) *corev1.Probe {
 
 // sayServed tells of what perch serve takes otherwise than a run does.
 func (b *maker) sayServed() {
-	if slices.ContainsFunc(b.plan.Targets, func(c plan.TargetCost) bool { return c.EachRun > 0 }) {
+	always := func(s probes.Spec) bool { return s.Every == 0 }
+	if slices.ContainsFunc(b.cfg.Targets, func(t probes.Target) bool { return slices.ContainsFunc(t.Probes, always) }) {
 		b.note("every: always is each 5m in perch serve, which has no schedule but this one")
 	}
 	if b.cfg.Metrics.PushURL != "" || b.cfg.Metrics.Textfile != "" {

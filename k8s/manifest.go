@@ -75,7 +75,7 @@ type maker struct {
 }
 
 // New makes the manifest of a config. p is the whole config's plan, with
-// everything due and no deadline. The error holds everything that is wrong, one a
+// everything due and no deadline; a Deployment's is of the config as perch serve takes it. The error holds everything that is wrong, one a
 // line; it is the command line's or the config's.
 func New(cfg config.Config, p *plan.Plan, o Options) (*Manifest, error) {
 	b := &maker{cfg: cfg, plan: p, o: o}

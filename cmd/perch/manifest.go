@@ -85,7 +85,11 @@ func manifestOf(sys system, flags manifestFlags, log *slog.Logger) (*k8s.Manifes
 	if err := checkSeries(cfg); err != nil {
 		return nil, err
 	}
-	p, err := plan.New(cfg, plan.Options{Seed: 1}) // the seed moves starts by seconds
+	planned := cfg
+	if flags.kind == string(k8s.KindDeployment) {
+		planned = served(cfg)
+	}
+	p, err := plan.New(planned, plan.Options{Seed: 1}) // the seed moves starts by seconds
 	if err != nil {
 		return nil, err
 	}

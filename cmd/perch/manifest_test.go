@@ -83,6 +83,8 @@ func TestManifestRefuses(t *testing.T) {
 	writeFile(t, bad, "version: 1\ntargets: []\n")
 	slow := filepath.Join(dir, "slow.yaml")
 	writeFile(t, slow, strings.Replace(needsPod, "{name: get, kind: http, path: /, every: 5m}", "{name: hold, kind: idle, path: /, every: 5m, holds: [290s]}", 1))
+	long := filepath.Join(dir, "long.yaml")
+	writeFile(t, long, strings.Replace(needsPod, "{name: get, kind: http, path: /, every: 5m}", "{name: hold, kind: idle, path: /, every: always, holds: [310s]}", 1))
 	for _, c := range []struct {
 		says string
 		env  map[string]string
@@ -95,6 +97,7 @@ func TestManifestRefuses(t *testing.T) {
 		{says: "--shards", args: []string{"--config", good, "--shards", "many"}},
 		{says: "takes no arguments", args: []string{"--config", good, "--shards", "2", "extra"}},
 		{says: "cron's five fields", env: map[string]string{"PERCH_VANTAGE": "v"}, args: []string{"--config", good, "--schedule", "* * *"}},
+		{says: "api/hold: its rungs take", env: map[string]string{"PERCH_VANTAGE": "v"}, args: []string{"--config", long, "--kind", "deployment"}},
 		{says: "that is more than the schedule's 5m: want every: 6m, --schedule 6m or --kind deployment", env: map[string]string{"PERCH_VANTAGE": "v"}, args: []string{"--config", slow}},
 	} {
 		r := perch(t.Context(), c.env, append([]string{"manifest"}, c.args...)...)
