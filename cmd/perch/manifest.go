@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 
@@ -17,6 +18,7 @@ type manifestFlags struct {
 	config     string
 	kind       string
 	podMonitor bool
+	like       likeFlags
 	options    k8s.Options
 }
 
@@ -28,6 +30,7 @@ func (f *manifestFlags) bind(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.options.Namespace, "namespace", "", "their namespace (default: that which kubectl applies them to)")
 	cmd.Flags().IntVar(&f.options.Shards, "shards", 0, "how many Pods share the targets (indexed-job)")
 	cmd.Flags().StringVar(&f.options.Schedule, "schedule", "", "an interval such as 15m, or cron's five fields (default: the shortest every, or 10m)")
+	f.like.bind(cmd)
 	cmd.Flags().BoolVar(&f.podMonitor, "pod-monitor", true, "with a deployment, a PodMonitor for the Prometheus Operator")
 }
 
@@ -40,6 +43,11 @@ func newManifest(sys system) *cobra.Command {
   perch manifest --config perch.yaml --namespace shop --image registry.example/tools/perch:0.1.0 | kubectl apply -f -
 
 The config's files go into a ConfigMap as they are. Of a secret only its name is used: the Secret is yours to make.
+
+On an application's own network path, from what decides it:
+
+  kubectl get -n shop deploy,svc,netpol,pdb,hpa,sa,po -o yaml | perch manifest --like - --workload deploy/checkout
+
 What has to be known or done stands on stderr. Run it again when the config changes.`,
 	}
 	flags.bind(cmd)
@@ -57,7 +65,7 @@ What has to be known or done stands on stderr. Run it again when the config chan
 		if err != nil {
 			return usage(err)
 		}
-		made, err := manifestOf(sys, flags, log)
+		made, err := manifestOf(sys, flags, cmd.InOrStdin(), log)
 		if err != nil {
 			return usage(err)
 		}
@@ -73,7 +81,7 @@ What has to be known or done stands on stderr. Run it again when the config chan
 }
 
 // manifestOf makes the manifest that the flags ask for.
-func manifestOf(sys system, flags manifestFlags, log *slog.Logger) (*k8s.Manifest, error) {
+func manifestOf(sys system, flags manifestFlags, stdin io.Reader, log *slog.Logger) (*k8s.Manifest, error) {
 	cfg, err := loadAnywhere(sys, flags.config, log)
 	if err != nil {
 		return nil, err
@@ -94,6 +102,9 @@ func manifestOf(sys system, flags manifestFlags, log *slog.Logger) (*k8s.Manifes
 		return nil, err
 	}
 	p.Series = series(cfg)
+	if o.Path, err = flags.like.path(stdin, cfg, o.Name); err != nil {
+		return nil, err
+	}
 	o.Kind, o.NoPodMonitor = k8s.Kind(flags.kind), !flags.podMonitor
 	o.PerchName, _ = sys.env("PERCH_NAME")
 	o.Vantage, _ = sys.env("PERCH_VANTAGE")
@@ -108,7 +119,7 @@ func manifestOf(sys system, flags manifestFlags, log *slog.Logger) (*k8s.Manifes
 	if flags.options.Image == "" {
 		made.Notes = append(made.Notes, fmt.Sprintf("the image is %s: name the one in your registry with --image", o.Image))
 	}
-	made.Head = []string{"Made by perch " + v + ", to be made again when the config changes:", "  perch " + shellLine(sys.args)}
+	made.Head = append([]string{"Made by perch " + v + ", to be made again when the config changes:", "  perch " + shellLine(sys.args)}, likeHead(o.Path)...)
 	return made, nil
 }
 

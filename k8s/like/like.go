@@ -105,11 +105,11 @@ func (b *builder) build() error {
 }
 
 func (b *builder) copied(what, why string, args ...any) {
-	b.path.Copied = append(b.path.Copied, k8s.Reason{What: what, Why: fmt.Sprintf(why, args...)})
+	b.path.Copied = append(b.path.Copied, k8s.Reason{What: clean(what), Why: clean(fmt.Sprintf(why, args...))})
 }
 
 func (b *builder) left(what, why string, args ...any) {
-	b.path.Left = append(b.path.Left, k8s.Reason{What: what, Why: fmt.Sprintf(why, args...)})
+	b.path.Left = append(b.path.Left, k8s.Reason{What: clean(what), Why: clean(fmt.Sprintf(why, args...))})
 }
 
 // ownLabels are those of every object of a perch.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,9 +25,25 @@ type object struct {
 // String names an object as "Deployment shop/checkout".
 func (o object) String() string {
 	if o.GetNamespace() == "" {
-		return o.GetKind() + " " + o.GetName()
+		return clean(o.GetKind() + " " + o.GetName())
 	}
-	return o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName()
+	return clean(o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName())
+}
+
+// clean keeps what the input says to one line: it goes to a terminal, and into
+// comments of YAML, which ends a line where others do not.
+func clean(text string) string {
+	const most = 2000
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, text)
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return text
 }
 
 // is reports whether an object is of a kind of an API group.

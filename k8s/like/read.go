@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	// maxInput is more than the objects of a namespace with hundreds of Pods take.
-	maxInput = 16 << 20
+	// MaxInput is in bytes, more than the objects of a namespace with hundreds of Pods
+	// take.
+	MaxInput = 16 << 20
 	// maxNested bounds Lists inside Lists, which nothing makes on purpose.
 	maxNested = 3
 )
@@ -25,8 +26,8 @@ const (
 // read returns the objects of a v1 List, of YAML documents or of JSON values
 // one after the other, in their order.
 func read(raw []byte) ([]object, error) {
-	if len(raw) > maxInput {
-		return nil, fmt.Errorf("%d MiB, want at most %d: collect one namespace, and only the kinds that decide a path", len(raw)>>20, maxInput>>20)
+	if len(raw) > MaxInput {
+		return nil, fmt.Errorf("%d MiB, want at most %d: collect one namespace, and only the kinds that decide a path", len(raw)>>20, MaxInput>>20)
 	}
 	documents, err := split(raw)
 	if err != nil {
@@ -54,7 +55,7 @@ func read(raw []byte) ([]object, error) {
 // document is one of the input, and where it stands.
 type document struct {
 	place string
-	line  int // its first, from 1; 0: not known
+	line  int // its first, from 1; 0: it is JSON
 	text  []byte
 }
 
@@ -121,9 +122,12 @@ func separator(line []byte) (rest []byte, is bool) {
 
 // value decodes a document; nil: it is empty.
 func (d document) value() (any, error) {
-	asJSON, err := yaml.YAMLToJSON(d.text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %s", d.place, d.inFile(err.Error()))
+	asJSON := d.text
+	if d.line > 0 { // YAML
+		var err error
+		if asJSON, err = yaml.YAMLToJSON(d.text); err != nil {
+			return nil, fmt.Errorf("%s: %s", d.place, d.inFile(err.Error()))
+		}
 	}
 	var value any
 	if err := utiljson.Unmarshal(asJSON, &value); err != nil {

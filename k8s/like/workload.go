@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // workload is the application whose path is copied.
@@ -85,8 +86,15 @@ func owners(found []object) []object {
 	return owned
 }
 
-// reference is what --workload takes.
-func reference(o object) string { return strings.ToLower(o.GetKind()) + "/" + o.GetName() }
+// reference is what --workload takes. It stands in command lines that a person
+// may copy, so nothing but a name may.
+func reference(o object) string {
+	name := o.GetName()
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		name = "NAME"
+	}
+	return strings.ToLower(o.GetKind()) + "/" + name
+}
 
 // answersTo reports whether a reference such as deploy/checkout names an object.
 func answersTo(o object, named string) bool {
@@ -101,6 +109,12 @@ func answersTo(o object, named string) bool {
 
 func newWorkload(in []object, o object) (workload, error) {
 	w := workload{object: o}
+	if wrong := validation.IsDNS1123Label(o.GetNamespace()); len(wrong) > 0 && o.GetNamespace() != "" {
+		return w, o.wrong("metadata.namespace", wrong[0])
+	}
+	if wrong := validation.IsDNS1123Subdomain(o.GetName()); len(wrong) > 0 {
+		return w, o.wrong("metadata.name", wrong[0])
+	}
 	var err error
 	if w.selector, err = workloadSelector(o); err != nil {
 		return w, err
