@@ -21,12 +21,14 @@ import (
 )
 
 // withoutEvery is how often a probe runs in serve that says `every: always`:
-// there is no schedule but this one, and it is what a config says by itself.
+// there is no schedule but this one, and it is what a config says by itself. The
+// platform team's policy may ask for less.
 const withoutEvery = 5 * time.Minute
 
 func newServe(sys system) *cobra.Command {
 	var flags runFlags
 	var out outputFlags
+	var beside sidecar
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Each probe on its every, for long: alerts, and answers /metrics, /healthz, /readyz", Args: noArgs,
 		Long: `The Deployment's command: runs each probe on its every, alerts as it goes, and answers /metrics, /healthz
@@ -34,6 +36,7 @@ and /readyz on metrics.listen. Ends at SIGTERM, with status 0 when all is saved,
 its own part. docs/serve.md has the rest.`,
 	}
 	flags.bindConfig(cmd)
+	beside.bind(cmd)
 	cmd.Flags().BoolVar(&flags.adopt, "adopt-state", false, "take over a state that a config of another name kept: once, after a config was renamed")
 	cmd.Flags().StringVar(&out.format, "output", "none", "none, text or json: each wave's report to stdout")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -44,12 +47,16 @@ its own part. docs/serve.md has the rest.`,
 			return usage(err)
 		}
 		log, err := logger(cmd, sys)
-		if err != nil {
+		if err := errors.Join(err, beside.check()); err != nil {
 			return usage(err)
 		}
+		defer beside.end(cmd.Context(), log)
 		cfg, err := loadConfig(sys, flags.config, log)
 		if err != nil {
 			return usage(err)
+		}
+		if err := beside.ready(cmd.Context(), log); err != nil && cmd.Context().Err() == nil {
+			return own(err) // the kubelet starts it again
 		}
 		return newService(sys, cfg, flags, out, log).serve(cmd.Context())
 	}
@@ -93,7 +100,7 @@ func served(cfg config.Config) config.Config {
 		targets[i].Probes = slices.Clone(targets[i].Probes)
 		for k := range targets[i].Probes {
 			if s := &targets[i].Probes[k]; s.Every == 0 {
-				s.Every = withoutEvery
+				s.Every = max(withoutEvery, leastEvery(cfg.Policy))
 			}
 		}
 	}
@@ -140,13 +147,16 @@ func (s *service) check() error {
 	if err != nil {
 		return err
 	}
+	if err := keepsPolicy(whole, s.cfg.Policy); err != nil {
+		return err
+	}
 	for _, every := range everies(s.cfg) {
 		p, err := plan.New(s.cfg, plan.Options{Seed: s.flags.seed, Only: s.flags.only, Due: of(every)})
 		if err != nil {
 			return err
 		}
 		if len(p.Steps) > 0 { // else --only leaves it out
-			s.loops = append(s.loops, &loop{every: every, patience: 2*whole.LongestWall + slowest})
+			s.loops = append(s.loops, &loop{every: every, probes: playedBy(p), patience: 2*whole.LongestWall + slowest})
 			s.sayNotes(p)
 		}
 	}
@@ -163,6 +173,15 @@ func everies(cfg config.Config) []time.Duration {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// playedBy are the target/probe that a plan has steps of.
+func playedBy(p *plan.Plan) map[string]bool {
+	all := map[string]bool{}
+	for _, step := range p.Steps {
+		all[step.Spec.ID()] = true
+	}
+	return all
 }
 
 func of(every time.Duration) func(probes.Spec) bool {
