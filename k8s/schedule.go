@@ -92,6 +92,7 @@ func (b *maker) given() schedule {
 	if interval, err := time.ParseDuration(text); err == nil {
 		below, above := around(interval)
 		if interval == above {
+			b.sayRarer(interval)
 			return b.every(interval)
 		}
 		near := probes.Spoken(above)
@@ -107,10 +108,16 @@ func (b *maker) given() schedule {
 		return schedule{}
 	}
 	s := schedule{text: strings.Join(strings.Fields(text), " "), gap: c.gap(), runs: c.runs()}
-	if every := b.plan.Every; every > 0 && s.gap > every {
-		b.note("--schedule %q: the shortest every is %s, and a run starts each %s at most", text, probes.Spoken(every), probes.Spoken(s.gap))
-	}
+	b.sayRarer(s.gap)
 	return s
+}
+
+// sayRarer tells when the schedule of the command line is rarer than a probe is
+// due.
+func (b *maker) sayRarer(gap time.Duration) {
+	if every := b.plan.Every; every > 0 && gap > every {
+		b.note("--schedule %q: the shortest every is %s, and a run starts each %s at most", strings.TrimSpace(b.o.Schedule), probes.Spoken(every), probes.Spoken(gap))
+	}
 }
 
 // every is the schedule of an interval that cron can say.
