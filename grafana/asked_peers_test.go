@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -220,9 +221,9 @@ type answered struct {
 
 func (a answered) course(legend string) (course, error) {
 	c := course{name: legend, labels: a.Metric}
-	for label, value := range a.Metric {
-		c.name = strings.ReplaceAll(c.name, "{{"+label+"}}", value)
-	}
+	c.name = strings.TrimSpace(regexp.MustCompile(`\{\{([a-z_]+)\}\}`).ReplaceAllStringFunc(legend, func(label string) string {
+		return a.Metric[strings.Trim(label, "{}")]
+	}))
 	if len(a.Value) == 2 {
 		a.Values = append(a.Values, a.Value)
 	}

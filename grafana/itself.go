@@ -33,7 +33,7 @@ func itselfNow() []panel {
 			words:   []word{{0, "NONE", good}}, steps: []step{{0, good}, {1, bad}},
 		},
 		{
-			look: lookStat, title: "Notices pending", wide: 4, tall: 4, unit: "none", decimals: new(0.0), empty: "NO DESTINATION",
+			look: lookStat, title: "Notices pending", page: "alerts", wide: 4, tall: 4, unit: "none", decimals: new(0.0), empty: "NO DESTINATION",
 			about:   "Messages that wait to be delivered. Nothing is lost: they go out first in the next run. When it stays: check the token, the channel, and the way out to the destination.",
 			queries: []query{{`sum(max by (perch, vantage, shard, destination) (perch_notices_pending{` + ofPerch + `}))`, "pending"}},
 			words:   []word{{0, "NONE", good}}, steps: []step{{0, good}, {1, warn}},
@@ -56,7 +56,7 @@ func itselfRuns() []panel {
 			inks:    verdictInks(), style: style{bars: true, least: "10m"},
 		},
 		{
-			look: lookSeries, title: "Duration of a run", wide: 8, tall: 8, unit: "s", min: new(0.0), empty: "no run yet",
+			look: lookSeries, title: "Duration of a run", page: "deploy", wide: 8, tall: 8, unit: "s", min: new(0.0), empty: "no run yet",
 			about: "The last run of each perch, and how often its most frequent probe is due. Above 40% of that runs come late: use a Deployment with `perch serve`.",
 			queries: []query{
 				{`max by (perch, vantage) (perch_run_duration_seconds{` + ofPerch + `})`, "{{perch}} {{vantage}}"},
@@ -67,7 +67,7 @@ func itselfRuns() []panel {
 		{
 			look: lookSeries, title: "Since the last completed run", wide: 8, tall: 8, unit: "s", min: new(0.0), empty: "no run yet",
 			about:   "A saw whose teeth are as high as the schedule is long. One that only grows is a perch that stopped: look at its Job, then at the Pushgateway.",
-			queries: []query{{`time() - max by (perch, vantage) (perch_run_last_completed_timestamp_seconds{` + ofPerch + `})`, "{{perch}} {{vantage}}"}},
+			queries: []query{{`time() - max by (perch, vantage, shard) (perch_run_last_completed_timestamp_seconds{` + ofPerch + `})`, "{{perch}} {{vantage}} {{shard}}"}},
 			steps:   []step{{0, good}, {7200, bad}}, style: style{lines: true},
 		},
 		{
@@ -89,18 +89,18 @@ func itselfRuns() []panel {
 func itselfNotices() []panel {
 	return []panel{
 		{
-			look: lookSeries, title: "Deliveries", wide: 6, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no destination",
+			look: lookSeries, title: "Deliveries", page: "alerts", wide: 6, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no destination",
 			about:   "Tries to deliver, each 10 minutes. `failed` is tried again in the next run; when it goes on, the destination refuses: read the Job's log.",
 			queries: []query{{each("destination, result", "perch_notices_total", ofPerch), "{{destination}} {{result}}"}},
 			inks:    []ink{{"/delivered$/", good, false}, {"/failed$/", bad, false}}, style: style{bars: true, least: "10m"},
 		},
 		{
-			look: lookSeries, title: "Pending", wide: 6, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no destination",
+			look: lookSeries, title: "Pending", page: "alerts", wide: 6, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no destination",
 			about:   "Messages that wait, by destination. A line that does not come down needs you: `perch alert test` shows what the destination says.",
 			queries: []query{{`max by (perch, destination) (perch_notices_pending{` + ofPerch + `})`, "{{perch}} {{destination}}"}},
 		},
 		{
-			look: lookStat, title: "Oldest notice waits for", wide: 6, tall: 8, unit: "s", decimals: new(0.0), empty: "NONE WAITS",
+			look: lookStat, title: "Oldest notice waits for", page: "alerts", wide: 6, tall: 8, unit: "s", decimals: new(0.0), empty: "NONE WAITS",
 			about:   "By destination. Older than an hour: somebody was not told of an incident; look at *Overview* for which is open.",
 			queries: []query{{`time() - min by (perch, destination) (perch_notices_oldest_pending_timestamp_seconds{` + ofPerch + `})`, "{{perch}} {{destination}}"}},
 			steps:   []step{{0, warn}, {3600, bad}}, style: style{names: true, plain: true},
@@ -117,17 +117,17 @@ func itselfNotices() []panel {
 func itselfCosts() []panel {
 	return []panel{
 		{
-			look: lookSeries, title: "Requests sent", wide: 6, tall: 8, unit: "reqps", min: new(0.0),
+			look: lookSeries, title: "Requests sent", page: "safety", wide: 6, tall: 8, unit: "reqps", min: new(0.0),
 			about:   "Every request, controls and second tries included. It must stay below the API's limit times `share`: *Budget in use* on *Overview* compares the two.",
 			queries: []query{{`sum by (target) (rate(perch_requests_total{` + ofTarget + `}[$window]))`, "{{target}}"}},
 		},
 		{
-			look: lookSeries, title: "Waited for budget", wide: 6, tall: 8, unit: "s", min: new(0.0),
+			look: lookSeries, title: "Waited for budget", page: "safety", wide: 6, tall: 8, unit: "s", min: new(0.0),
 			about:   "Time that requests waited at the last gate, in the window. The plan makes it 0: if it is not, holds were longer than said. Please report it.",
 			queries: []query{{`sum by (target) (increase(perch_budget_wait_seconds_total{` + ofTarget + `}[$window]))`, "{{target}}"}},
 		},
 		{
-			look: lookSeries, title: "Series", wide: 6, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0),
+			look: lookSeries, title: "Series", page: "metrics", wide: 6, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0),
 			about:   "How many series each perch has in Prometheus. `metrics.max_series` bounds it; `perch plan` says what they are for.",
 			queries: []query{{`count by (perch, vantage) ({__name__=~"perch_.+",` + ofPerch + `})`, "{{perch}} {{vantage}}"}},
 		},

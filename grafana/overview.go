@@ -16,14 +16,14 @@ func overview() board {
 func overviewNow() []panel {
 	return []panel{
 		{
-			look: lookStat, title: "Is the API healthy?", wide: 5, tall: 4, unit: "none", empty: "NO RUN YET",
+			look: lookStat, title: "Is the API healthy?", page: "reading-a-report", wide: 5, tall: 4, unit: "none", empty: "NO RUN YET",
 			about:   "FAILING: a probe's last run failed, so the application is not served either. *Probes* below says which; the message in your channel says what to change.",
 			queries: []query{{`min(perch_probe_success{` + ofProbe + `})`, "API"}},
 			words:   []word{{0, "FAILING", bad}, {1, "HEALTHY", good}},
 		},
 		reuseSafe(5),
 		{
-			look: lookStat, title: "Incidents open", wide: 4, tall: 4, unit: "none", empty: "NO STATE",
+			look: lookStat, title: "Incidents open", page: "alerts", wide: 4, tall: 4, unit: "none", empty: "NO STATE",
 			about:   "Each is one trouble of one target. *Incidents* below shows which family since when. NO STATE: without state perch cannot know of incidents.",
 			queries: []query{{`sum(max by (perch, vantage, target, family) (perch_incident_open{` + ofTarget + `}))`, "open"}},
 			words:   []word{{0, "NONE", good}}, steps: []step{{0, good}, {1, bad}},
@@ -36,7 +36,7 @@ func overviewNow() []panel {
 			steps: []step{{0, bad}, {0.95, warn}, {0.99, good}},
 		},
 		{
-			look: lookStat, title: "Saved by a retry", wide: 3, tall: 4, unit: "short", decimals: new(0.0), empty: "NO RETRY SET",
+			look: lookStat, title: "Saved by a retry", page: "audit", wide: 3, tall: 4, unit: "short", decimals: new(0.0), empty: "NO RETRY SET",
 			about:   "Failures that a second try on a fresh connection made good, in the time shown. The application has these only if it retries, too: run `perch audit`.",
 			queries: []query{{`round(sum(increase(perch_retries_total{` + ofProbe + `,result="recovered"}[$__range])` + notHeld + `))`, "recovered"}},
 			words:   []word{{0, "NONE", good}}, steps: []step{{0, good}, {1, warn}},
@@ -50,7 +50,7 @@ func overviewNow() []panel {
 func reuseSafe(wide uint32) panel {
 	const of = "(perch, vantage, target, probe)"
 	return panel{
-		look: lookStat, title: "Is connection reuse safe?", wide: wide, tall: 4, unit: "none", empty: "NOT MEASURED",
+		look: lookStat, title: "Is connection reuse safe?", page: "connection-reuse", wide: wide, tall: 4, unit: "none", empty: "NOT MEASURED",
 		about: "NOT SAFE: connections end while the application still keeps them. AT RISK: they do, and it is served by luck or by a retry. " +
 			"*Connection reuse* shows after how long; then set the client's max idle below the measured timeout.",
 		queries: []query{{`max(max by ` + of + ` (perch_finding{` + ofProbe +
@@ -63,7 +63,7 @@ func reuseSafe(wide uint32) panel {
 // lastCompleted is the perch that was silent for longest.
 func lastCompleted(wide uint32) panel {
 	return panel{
-		look: lookStat, title: "Since perch's last run", wide: wide, tall: 4, unit: "s", decimals: new(0.0), empty: "NEVER RAN",
+		look: lookStat, title: "Since perch's last run", page: "deploy", wide: wide, tall: 4, unit: "s", decimals: new(0.0), empty: "NEVER RAN",
 		about: "Of the perch that was silent for longest. When it is old, all else here is old, too: look at the CronJob's last Job, then at *perch itself*. " +
 			"A perch that was removed stays on a Pushgateway until its group is deleted there.",
 		queries: []query{{`max(time() - max by (perch, vantage, shard) (perch_run_last_completed_timestamp_seconds{` + ofPerch + `}))`, "ago"}},
@@ -81,13 +81,13 @@ func overviewStates() []panel {
 			words: []word{{0, "FAIL", bad}, {1, "DEGRADED", warn}, {2, "PASS", good}},
 		},
 		{
-			look: lookStates, title: "Incidents", wide: 12, tall: 8, unit: "none", empty: "no state",
+			look: lookStates, title: "Incidents", page: "alerts", wide: 12, tall: 8, unit: "none", empty: "no state",
 			about:   "When an incident of a family was open, at any of the targets chosen. Each opened with one message that says what to change; choose a target above to see only its own.",
 			queries: []query{{`max by (family) (perch_incident_open{` + ofTarget + `})`, "{{family}}"}},
 			words:   []word{{0, "none", light}, {1, "OPEN", bad}},
 		},
 		{
-			look: lookStat, title: "Found by the last runs", wide: 16, tall: 5, unit: "short", decimals: new(0.0), empty: "NOTHING",
+			look: lookStat, title: "Found by the last runs", page: "reading-a-report", wide: 16, tall: 5, unit: "short", decimals: new(0.0), empty: "NOTHING",
 			about:   "How many probes have each diagnosis now. docs/reading-a-report.md says what each means and what to change; an outage of the API itself is `service_down` or `unreachable`.",
 			queries: []query{{`sum by (diagnosis) (max by (perch, vantage, target, probe, diagnosis) (perch_finding{` + ofProbe + `})) > 0`, "{{diagnosis}}"}},
 			steps:   []step{{0, good}, {1, bad}}, style: style{names: true, plain: true},
@@ -106,19 +106,19 @@ const day = 24 * 60 * 60 // seconds
 func overviewCounts() []panel {
 	return []panel{
 		{
-			look: lookSeries, title: "Outcomes by verdict", wide: 8, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0),
+			look: lookSeries, title: "Outcomes by verdict", page: "reading-a-report", wide: 8, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0),
 			about:   "How many outcomes each 10 minutes brought: one a rung of an idle probe, else one a run. Many `incomplete` mean that perch was hindered: see *perch itself*.",
 			queries: []query{{each("verdict", "perch_outcomes_total", ofProbe), "{{verdict}}"}},
 			inks:    verdictInks(), style: style{bars: true, least: "10m"},
 		},
 		{
-			look: lookSeries, title: "Retries", wide: 8, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no probe has a second try",
+			look: lookSeries, title: "Retries", page: "audit", wide: 8, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no probe has a second try",
 			about:   "Second tries on a fresh connection, without the controls of held ones. `recovered` saved the call. `failed`: the API itself has the trouble. `unsafe` was not tried: it may have been executed.",
 			queries: []query{{`sum by (result) (increase(perch_retries_total{` + ofProbe + `}[$__rate_interval])` + notHeld + `)`, "{{result}}"}},
 			inks:    []ink{{"recovered", good, false}, {"failed", bad, false}, {"unsafe", warn, false}}, style: style{bars: true, least: "10m"},
 		},
 		{
-			look: lookSeries, title: "Budget in use", wide: 8, tall: 8, unit: "percentunit", decimals: new(0.0), min: new(0.0), max: new(1.0),
+			look: lookSeries, title: "Budget in use", page: "safety", wide: 8, tall: 8, unit: "percentunit", decimals: new(0.0), min: new(0.0), max: new(1.0),
 			about: "Requests that perch sent, against what its share of the API's limit allows. Near 100% nothing is left for second tries: raise `share`, or probe less often.",
 			queries: []query{{`sum by (target) (rate(perch_requests_total{` + ofTarget + `}[$window])) / sum by (target) (perch_budget_limit_requests_per_second{` + ofTarget + `})`,
 				"{{target}}"}},

@@ -24,6 +24,7 @@ type panel struct {
 	look       look
 	title      string
 	about      string // what it shows, and what to do about it
+	page       string // of the documentation that says more: "reasons"; empty: none
 	wide, tall uint32 // of 24 columns; in rows of 30 pixels
 	queries    []query
 	unit       string // Grafana's name of it
@@ -97,6 +98,12 @@ func (p panel) build(id uint32, at dashboard.GridPos) dashboard.Panel {
 	}
 	for i, q := range p.queries {
 		built.Targets = append(built.Targets, p.target(i, q))
+	}
+	if p.page != "" {
+		built.Links = []dashboard.DashboardLink{{
+			Title: "docs/" + p.page + ".md", Type: dashboard.DashboardLinkTypeLink,
+			Url: new("${docs}/" + p.page + ".md"), TargetBlank: true, Tags: []string{},
+		}}
 	}
 	if p.style.least != "" {
 		built.Interval = new(p.style.least)

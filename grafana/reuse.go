@@ -37,7 +37,7 @@ func reuseNow() []panel {
 			steps:   []step{{0, bad}, {0.95, good}},
 		},
 		{
-			look: lookStat, title: "The client's danger band", wide: 6, tall: 4, unit: "s", empty: "NO BAND",
+			look: lookStat, title: "The client's danger band", page: "clients", wide: 6, tall: 4, unit: "s", empty: "NO BAND",
 			about: "Idle ages at which the application's client would use a connection that the path has closed. No `to`: without end. Close it: max idle, or a check before reuse, below `from`.",
 			queries: []query{
 				{`min(perch_client_danger_band_seconds{` + ofProbe + `,bound="from"})`, "from"},
@@ -46,7 +46,7 @@ func reuseNow() []panel {
 			steps: []step{{0, warn}}, style: style{names: true, plain: true},
 		},
 		{
-			look: lookStat, title: "Retry gaps", wide: 4, tall: 4, unit: "none", decimals: new(0.0), empty: "NO POLICY DECLARED",
+			look: lookStat, title: "Retry gaps", page: "audit", wide: 4, tall: 4, unit: "none", decimals: new(0.0), empty: "NO POLICY DECLARED",
 			about:   "Failures for which the declared retry policy has no entry, though sending again would be safe. *Retries* below names them; `perch audit` says what to add.",
 			queries: []query{{`sum(max by (target, client, reason) (perch_retry_gap{` + ofProbe + `}))`, "gaps"}},
 			words:   []word{{0, "NONE", good}}, steps: []step{{0, good}, {1, warn}},
@@ -63,7 +63,7 @@ func shareOfExpected() string {
 func reuseHolds() []panel {
 	return []panel{
 		{
-			look: lookStates, title: "What became of each hold", wide: 16, tall: 9, unit: "none", empty: "no idle probe",
+			look: lookStates, title: "What became of each hold", page: "connection-reuse", wide: 16, tall: 9, unit: "none", empty: "no idle probe",
 			about: "A row for each rung. CLOSED: the other side had ended the connection. DIED: silence or half an answer, which no check before reuse can see. " +
 				"The shortest rung that is not OK says below what the client's max idle must lie. Beyond the promised time CLOSED is as it should be.",
 			queries: []query{{inOrder(holdState()), "{{target}} / {{probe}} {{v_hold}}"}},
@@ -111,7 +111,7 @@ func reuseTimeouts() []panel {
 	}
 	return []panel{
 		{
-			look: lookSeries, title: "Idle timeout", wide: 16, tall: 10, unit: "s", min: new(0.0), empty: "no idle probe",
+			look: lookSeries, title: "Idle timeout", page: "connection-reuse", wide: 16, tall: 10, unit: "s", min: new(0.0), empty: "no idle probe",
 			about: "Measured: when the path was seen to end a connection. Expected: your config. Advertised: the API's own Keep-Alive header. Between `band from` and `band to` the client uses dead connections. " +
 				"Choose one probe above. A measured line below the expected one is what to show to the API's owner.",
 			queries: []query{
@@ -141,13 +141,13 @@ func reuseReasons() []panel {
 	const failed = `,reason!~"ok|canceled|skipped|no_keep_alive"`
 	return []panel{
 		{
-			look: lookSeries, title: "Failures of reused connections", wide: 12, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no idle probe",
+			look: lookSeries, title: "Failures of reused connections", page: "reasons", wide: 12, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0), empty: "none",
 			about:   "By reason, each 10 minutes. Rungs beyond the promised time always fail: what matters is what comes on top. docs/reasons.md explains each; if the panel beside shows the same, it is not the reuse.",
 			queries: []query{{each("reason", "perch_attempts_total", ofProbe+`,connection="reused"`+failed) + " > 0", "{{reason}}"}},
 			style:   style{bars: true, least: "10m"},
 		},
 		{
-			look: lookSeries, title: "Failures of fresh connections", wide: 12, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0),
+			look: lookSeries, title: "Failures of fresh connections", page: "reasons", wide: 12, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0), empty: "none",
 			about:   "By reason, each 10 minutes: new connections and controls. What fails here is the API or the path, not the pool: stop looking at keep-alive settings.",
 			queries: []query{{each("reason", "perch_attempts_total", ofProbe+`,connection=~"fresh|control"`+failed) + " > 0", "{{reason}}"}},
 			style:   style{bars: true, least: "10m"},
@@ -158,14 +158,14 @@ func reuseReasons() []panel {
 func reuseRetries() []panel {
 	return []panel{
 		{
-			look: lookGauges, title: "Failures that the retry policy lets through", wide: 12, tall: 9, unit: "short", decimals: new(0.0), min: new(0.0), empty: "none",
+			look: lookGauges, title: "Failures that the retry policy lets through", page: "audit", wide: 12, tall: 9, unit: "short", decimals: new(0.0), min: new(0.0), empty: "none",
 			about: "Failures of reused connections that were seen in the time shown and for which the declared policy has a gap: within the danger band above the application returns them as errors. Add the entry that `perch audit` names.",
 			queries: []query{{`sort_desc(round(` + within("target, reason", "perch_attempts_total", ofProbe+`,connection="reused"`) +
 				")\n  * on (target, reason) max by (target, reason) (perch_retry_gap{" + ofProbe + "}) > 0)", "{{target}} {{reason}}"}},
 			steps: []step{{0, bad}},
 		},
 		{
-			look: lookStates, title: "Retry gaps", wide: 12, tall: 9, unit: "none", empty: "none",
+			look: lookStates, title: "Retry gaps", page: "audit", wide: 12, tall: 9, unit: "none", empty: "none",
 			about:   "Reasons for which the declared policy has no entry, and since when. A gap counts also before it is met. `perch audit` says what to add, in the client's own words.",
 			queries: []query{{`max by (target, reason) (perch_retry_gap{` + ofProbe + `}) == 1`, "{{target}} {{reason}}"}},
 			words:   []word{{1, "GAP", warn}},
