@@ -34,7 +34,7 @@ const (
 type PrintEnv struct {
 	Dial      wire.DialFunc
 	Resolve   wire.ResolveFunc
-	Policy    *Policy // nil: all may be looked at
+	Policy    *Policy                                                // nil: all may be looked at
 	Canonical func(ctx context.Context, host string) (string, error) // nil: not asked
 	ReadFile  func(string) ([]byte, error)                           // certificates' files
 }
