@@ -59,6 +59,9 @@ func (k *kit) try(t *testing.T, s shipment) {
 	k.cluster.Namespace(s.name)
 	k.world.secrets(k.cluster, s.name)
 	yaml := s.objects(k, t, s.name)
+	if strings.Contains(yaml, "127.0.0.1:15021") {
+		serveSidecar(t)
+	}
 	k.cluster.Apply(yaml, "-n", s.name, "--server-side")
 	if strings.Contains(yaml, "\nkind: Deployment\n") {
 		pod := k.pods(t, s.name, "app.kubernetes.io/name=perch", 1)[0]
@@ -77,6 +80,9 @@ func (k *kit) try(t *testing.T, s shipment) {
 	if s.name == "base" {
 		k.appliedAgain(t, s.name, yaml)
 		k.overlap(t, s.name)
+		k.otherCommands(t, s.name)
+		k.outOfMemory(t, s.name)
+		k.underPolicy(t, s.name)
 	}
 }
 

@@ -73,7 +73,6 @@ func newWorld(t *testing.T) *world {
 	server := httptest.NewServer(w.slack)
 	t.Cleanup(server.Close)
 	w.hook = server.URL + slackPath
-	serveSidecar(t)
 	gateway := fmt.Sprintf("127.0.0.1:%d", cluster.FreePort(t))
 	w.gateway = "http://" + gateway
 	cluster.Run(t, "prometheus-pushgateway", "--web.listen-address="+gateway, "--persistence.file=")
@@ -84,7 +83,8 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// serveSidecar is Istio's, as far as perch asks: it is ready.
+// serveSidecar is Istio's, as far as perch asks: it is ready. Other Pods on this
+// node see it, too, and say so of their path.
 func serveSidecar(t *testing.T) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:15021")
