@@ -74,7 +74,7 @@ func reuseHolds() []panel {
 			about: "Share of the holds of each rung that could be used again, in the time shown. A rung between 0% and 100% is a race or several servers behind one name: stay clear of it.",
 			queries: []query{{`sort_desc(` + within("target, probe, hold_seconds", "perch_holds_total", ofProbe+`,result="survived"`) +
 				"\n  / " + within("target, probe, hold_seconds", "perch_holds_total", ofProbe) + " >= 0)", "{{probe}} {{hold_seconds}} s"}},
-			steps: []step{{0, bad}, {0.01, warn}, {1, good}},
+			steps: []step{{0, warn}, {1, good}},
 		},
 	}
 }
@@ -159,10 +159,10 @@ func reuseRetries() []panel {
 	return []panel{
 		{
 			look: lookGauges, title: "Failures that the retry policy lets through", page: "audit", wide: 12, tall: 9, unit: "short", decimals: new(0.0), min: new(0.0), empty: "none",
-			about: "Failures of reused connections that were seen in the time shown and for which the declared policy has a gap: within the danger band above the application returns them as errors. Add the entry that `perch audit` names.",
-			queries: []query{{`sort_desc(round(` + within("target, reason", "perch_attempts_total", ofProbe+`,connection="reused"`) +
-				")\n  * on (target, reason) max by (target, reason) (perch_retry_gap{" + ofProbe + "}) > 0)", "{{target}} {{reason}}"}},
-			steps: []step{{0, bad}},
+			about: "Failures of reused connections, where the client has a danger band and the declared policy has a gap: within the band the application returns them as errors. " +
+				"Add the entry that `perch audit` names, and close the band.",
+			queries: []query{{letThrough(), "{{target}} {{reason}}"}},
+			steps:   []step{{0, bad}},
 		},
 		{
 			look: lookStates, title: "Retry gaps", page: "audit", wide: 12, tall: 9, unit: "none", empty: "none",
@@ -171,4 +171,13 @@ func reuseRetries() []panel {
 			words:   []word{{1, "GAP", warn}},
 		},
 	}
+}
+
+// letThrough counts what the wire showed to probes whose client would have met
+// it: a rung longer than the client keeps connections has no band, and hurts
+// nobody.
+func letThrough() string {
+	return "sort_desc(round(sum by (target, reason) (increase(perch_attempts_total{" + ofProbe + `,connection="reused"}[$__range])` +
+		"\n  and on (perch, vantage, target, probe) last_over_time(perch_client_danger_band_seconds{" + ofProbe + `,bound="from"}[$__range])))` +
+		"\n  * on (target, reason) max by (target, reason) (perch_retry_gap{" + ofProbe + "}) > 0)"
 }
