@@ -25,7 +25,7 @@ func (b *maker) configMap() Object {
 		ObjectMeta: b.meta(b.o.Name),
 	}
 	size := 0
-	for name, text := range b.files() {
+	for name, text := range b.files {
 		size += len(text)
 		if utf8.ValidString(text) {
 			set(&object.Data, name, text)
@@ -42,9 +42,9 @@ func (b *maker) configMap() Object {
 	return object
 }
 
-// files are the config's bytes by the names that they have in the ConfigMap.
-func (b *maker) files() map[string]string {
-	files := map[string]string{}
+// readFiles names the config's files as the ConfigMap has them.
+func (b *maker) readFiles() {
+	b.files = map[string]string{}
 	for _, f := range b.o.Files {
 		name := filepath.Base(f.Name)
 		if ext := filepath.Ext(name); len(b.o.Files) == 1 && ext != ".yaml" && ext != ".yml" {
@@ -54,12 +54,11 @@ func (b *maker) files() map[string]string {
 			b.refuse("the config %q: its name cannot be a key of a ConfigMap: want letters, digits, - _ and .", f.Name)
 			continue
 		}
-		if _, twice := files[name]; twice {
+		if _, twice := b.files[name]; twice {
 			b.refuse("the config %q: another file is called so, too", f.Name)
 		}
-		files[name] = string(f.Data)
+		b.files[name] = string(f.Data)
 	}
-	return files
 }
 
 func set[V any](m *map[string]V, key string, value V) {

@@ -15,8 +15,8 @@ import (
 // budget and the state are one run's.
 func (b *maker) cronJob() Object {
 	s := b.schedule()
-	if len(b.refused) > 0 {
-		return &batchv1.CronJob{} // there is no schedule to measure the run against
+	if s.gap == 0 { // refused: there is nothing to measure the run against
+		return &batchv1.CronJob{}
 	}
 	e := b.ends(s)
 	b.checkDay(s)

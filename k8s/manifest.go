@@ -70,6 +70,7 @@ type maker struct {
 	cfg     config.Config
 	plan    *plan.Plan
 	o       Options
+	files   map[string]string // the config's bytes, by their names in the ConfigMap
 	notes   []string
 	refused []error
 }

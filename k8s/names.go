@@ -36,6 +36,7 @@ func (b *maker) check() {
 	b.checkKind()
 	b.checkNames()
 	b.checkVantage()
+	b.readFiles()
 }
 
 func (b *maker) checkKind() {

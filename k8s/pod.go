@@ -119,9 +119,8 @@ func (b *maker) account() string {
 // contentHash changes with the config's files, their names included.
 func (b *maker) contentHash() string {
 	h := sha256.New()
-	data := b.files()
-	for _, name := range sortedKeys(data) {
-		for _, part := range []string{name, data[name]} {
+	for _, name := range sortedKeys(b.files) {
+		for _, part := range []string{name, b.files[name]} {
 			h.Write(strconv.AppendInt(nil, int64(len(part)), 10))
 			h.Write([]byte("\x00" + part))
 		}
