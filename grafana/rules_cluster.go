@@ -37,7 +37,6 @@ func (o RuleOptions) noCompletedRun() Rule {
   time() - kube_cronjob_created{cronjob=~%[1]q}
 )
 > on (namespace, cronjob) 3 * %[2]s
-unless on (namespace, cronjob) kube_cronjob_spec_suspend{cronjob=~%[1]q} == 1
 unless on (namespace, cronjob)
   (time() - max by (namespace, cronjob) (max_over_time(timestamp(kube_cronjob_spec_suspend{cronjob=~%[1]q} == 1)[%[3]s:%[4]s])))
   < on (namespace, cronjob) 3 * %[2]s`, o.cronJobs(), cronInterval, o.span(72*time.Hour), o.span(15*time.Minute))
