@@ -29,8 +29,8 @@ func TestDebugLines(t *testing.T) {
 		t.Errorf("something is left to fill in:\n%s", lines)
 	}
 	want(t, "the commands", lines, "kubectl debug -n shop app-0 --profile=restricted --image=r.example/perch@sha256:ab --container=perch-path-")
-	if newName() == newName() {
-		t.Error("two names are the same")
+	if one, other := newName(), newName(); one == other {
+		t.Errorf("two names are the same: %s", one)
 	}
 }
 
