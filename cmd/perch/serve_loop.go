@@ -16,6 +16,7 @@ const slowest = 10 * time.Minute
 // loop runs what has one `every`, a wave after the other.
 type loop struct {
 	every    time.Duration
+	probes   map[string]bool // target/probe
 	patience time.Duration // what is longer is stuck
 	begun    bool          // a wave was played: from then on its ticks say what is due
 }
@@ -68,16 +69,11 @@ func (s *service) firstTick(l *loop) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, first := s.sys.clock(), l.every
-	for _, t := range s.cfg.Targets {
-		for _, spec := range t.Probes {
-			if spec.Every != l.every {
-				continue
-			}
-			if s.kept.store == nil || s.kept.doc.IsDue(spec.ID(), spec.Every, now) {
-				return time.Now()
-			}
-			first = min(first, s.kept.doc.Due[spec.ID()].Add(spec.Every).Sub(now))
+	for id := range l.probes {
+		if s.kept.store == nil || s.kept.doc.IsDue(id, l.every, now) {
+			return time.Now()
 		}
+		first = min(first, s.kept.doc.Due[id].Add(l.every).Sub(now))
 	}
 	return time.Now().Add(first)
 }
@@ -150,14 +146,6 @@ func (p *pass) planWave(l *loop) error {
 		return err
 	}
 	p.plan = made
-	var others []string
-	for _, t := range p.cfg.Targets {
-		for _, s := range t.Probes {
-			if s.Every != l.every {
-				others = append(others, s.ID())
-			}
-		}
-	}
-	p.plan.NotDue = slices.DeleteFunc(p.plan.NotDue, func(id string) bool { return slices.Contains(others, id) })
+	p.plan.NotDue = slices.DeleteFunc(p.plan.NotDue, func(id string) bool { return !l.probes[id] }) // those have loops of their own
 	return nil
 }
