@@ -57,7 +57,7 @@ func (a appPod) lines(f probes.Fingerprint) []string {
 		of("PERCH_NODE", ".spec.nodeName"),
 		of("PERCH_ZONE", `.metadata.labels.topology\.kubernetes\.io/zone`),
 		"  -- /perch path --debug-container --output json --log-level error "+strings.Join(urls, " "),
-		"kubectl wait -n "+namespace+" pod "+pod+" --timeout=3m \\",
+		"kubectl wait -n "+namespace+" pod "+pod+" --timeout=6m \\",
 		`  --for='jsonpath={.status.ephemeralContainerStatuses[?(@.name=="`+container+`")].state.terminated.reason}'`,
 		"kubectl logs -n "+namespace+" "+pod+" -c "+container+" > app.json",
 		strings.Join(append([]string{"perch path --output json"}, a.own...), " ")+" > perch.json   # here",
