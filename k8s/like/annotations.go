@@ -61,12 +61,14 @@ func decides(key string) string {
 	return ""
 }
 
-// ofThePod reports whether an annotation is written by an injector or a plugin
-// about the one Pod that it stands on. An injector would pass a new Pod by that
-// has it.
+// ofThePod reports whether an annotation is not the path's, though it looks so:
+// written by an injector or a plugin about the one Pod that it stands on (an
+// injector would pass a new Pod by that has it), or a container for debugging,
+// which would keep a Job from ending.
 func ofThePod(key string) bool {
 	return slices.Contains([]string{
 		"sidecar.istio.io/status", "istio.io/ambient-redirection", "ambient.istio.io/redirection", "kuma.io/sidecar-injected", "k8s.v1.cni.cncf.io/networks-status",
+		"config.linkerd.io/enable-debug-sidecar",
 	}, key)
 }
 

@@ -52,7 +52,7 @@ func FuzzNew(f *testing.F) {
 // guardsOf reads the guards of an input anew.
 func guardsOf(t *testing.T, all []object, namespace string) []guard {
 	t.Helper()
-	in, _ := apart(all)
+	in, _ := apart(all, "perch")
 	here := object{Unstructured: &unstructured.Unstructured{Object: map[string]any{}}}
 	here.SetNamespace(namespace)
 	b := &builder{in: in, app: podOf(in, workload{object: here}), path: &k8s.Path{}}
@@ -76,7 +76,7 @@ func TestABombIsRefused(t *testing.T) {
 		"deep JSON":  strings.Repeat(`{"a":`, 20_000),
 		"deep block": "a: " + strings.Repeat("- ", 20_000),
 		"to itself":  "a: &a {b: *a}",
-		"many":       "{kind: List, items: [" + strings.Repeat("{},", 20_000) + "]}",
+		"many":       "{kind: List, items: [" + strings.Repeat("{apiVersion: v1, kind: A, metadata: {name: a}},", maxObjects+1) + "]}",
 		"no UTF-8":   "a: \xff\xfe",
 		"a NUL":      "a: \x00",
 	} {

@@ -21,7 +21,7 @@ func (b *builder) identity() error {
 	name := "serviceAccountName " + b.app.account
 	if why != "" {
 		b.path.Pod.ServiceAccountName = b.app.account
-		b.perch.account = b.app.account
+		b.perch.account, b.perch.accountLabels = b.app.account, b.app.accountLabels
 		b.copied(name, "%s", why)
 		b.left("rights", "perch acts as %s then, with all that this account may do, in the cloud as well; and perch's Role is bound to it, so that the workload may read and change perch's state", b.app.account)
 		return nil

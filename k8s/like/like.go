@@ -37,7 +37,7 @@ func New(raw []byte, o Options) (*k8s.Path, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the objects of --like: %w", err)
 	}
-	in, own := apart(all)
+	in, own := apart(all, o.Name)
 	w, err := choose(in, o.Workload)
 	if err != nil {
 		return nil, err
@@ -83,14 +83,13 @@ func newBuilder(in []object, w workload, o Options) *builder {
 	return b
 }
 
-// build takes the path through every part of it. Labels come before policies,
-// which hold for some of them already; the mesh comes last, as others decide
-// whether one is there.
+// build takes the path through every part of it. The account and the labels come
+// before policies, which hold for some of them already.
 func (b *builder) build() error {
 	for _, part := range []func() error{
 		b.readGuards, b.readPolicies, b.readPeers,
-		b.labels, b.clones, b.admitted,
-		b.place, b.network, b.annotations, b.identity,
+		b.identity, b.labels, b.clones, b.admitted,
+		b.place, b.network, b.annotations,
 		b.environment, b.authorities, b.beside, b.mesh, b.unseen,
 	} {
 		if err := part(); err != nil {
@@ -124,11 +123,14 @@ func baseLabels(name string) labels.Set {
 	return set
 }
 
-// apart takes perch's own objects out of the input: of an earlier --like, or of
-// another perch. They are no application's.
-func apart(all []object) (in, own []object) {
+// ofPerch reports whether an object belongs to a perch. It is no application's.
+func ofPerch(o object) bool { return o.GetLabels()["app.kubernetes.io/name"] == "perch" }
+
+// apart takes this perch's own objects out of the input, which an earlier --like
+// made. Another perch's stay: they must not select this one either.
+func apart(all []object, name string) (in, own []object) {
 	for _, o := range all {
-		if o.GetLabels()["app.kubernetes.io/name"] == "perch" {
+		if instance := o.GetLabels()["app.kubernetes.io/instance"]; ofPerch(o) && (instance == name || instance == "") {
 			own = append(own, o)
 			continue
 		}

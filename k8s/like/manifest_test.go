@@ -29,7 +29,7 @@ state: {configmap: perch-state}
 `
 
 // manifestOn makes the manifest of a config on a path.
-func manifestOn(t *testing.T, p *k8s.Path, kind k8s.Kind) *k8s.Manifest {
+func manifestOn(t *testing.T, name string, p *k8s.Path, kind k8s.Kind) *k8s.Manifest {
 	t.Helper()
 	file := config.File{Name: "perch.yaml", Data: []byte(perchConfig)}
 	cfg, err := config.Parse(config.Options{}, file)
@@ -40,7 +40,7 @@ func manifestOn(t *testing.T, p *k8s.Path, kind k8s.Kind) *k8s.Manifest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := k8s.New(cfg, steps, k8s.Options{Name: "perch", Kind: kind, Path: p, Files: []config.File{file}})
+	m, err := k8s.New(cfg, steps, k8s.Options{Name: name, Kind: kind, Path: p, Files: []config.File{file}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestTheWholeManifest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := manifestOn(t, p, kind)
+			m := manifestOn(t, "perch", p, kind)
 			pod := templateIn(t, m)
 			if who := selecting(judges, p.Namespace, pod.Labels); len(who) > 0 {
 				t.Errorf("%s, %s: %v select %v", name, kind, who, pod.Labels)
@@ -152,7 +152,7 @@ func TestPerchGetsThroughNoMoreThanTheWorkload(t *testing.T) {
 			t.Fatal(err)
 		}
 		open := map[int32]bool{}
-		for _, o := range manifestOn(t, p, k8s.KindCronJob).Objects {
+		for _, o := range manifestOn(t, "perch", p, k8s.KindCronJob).Objects {
 			own, is := o.(*networking.NetworkPolicy)
 			if !is {
 				continue

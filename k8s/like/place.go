@@ -54,7 +54,22 @@ func (b *builder) unplaced(spec corev1.PodSpec) {
 	if b.w.object.is("apps", "DaemonSet") {
 		b.left("one Pod a node", "perch runs on one of the nodes where the DaemonSet may: a fault of another node's path is not seen")
 	}
+	if profile := b.onFargate(); profile != "" {
+		b.left("Fargate", "the workload's Pods run on Fargate by the profile %s, whose selector is in AWS: let it select perch's labels, too, or perch runs on other nodes, with other security groups", profile)
+	}
 	if spec.NodeName != "" {
 		b.left("nodeName", "the Pod ran on %s, which may be gone tomorrow; use a nodeSelector where the path differs by node", spec.NodeName)
 	}
+}
+
+// onFargate returns the profile by which EKS runs the workload's Pods, where one of
+// them is in the input; empty: none is seen.
+func (b *builder) onFargate() string {
+	const label = "eks.amazonaws.com/fargate-profile"
+	for _, o := range b.in {
+		if o.is("", "Pod") && o.in(b.app.namespace) && (b.ownPod(o) || o.String() == b.w.object.String()) && o.GetLabels()[label] != "" {
+			return o.GetLabels()[label]
+		}
+	}
+	return ""
 }

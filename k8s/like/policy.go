@@ -79,7 +79,10 @@ func (b *builder) clones() error {
 
 // already says by what a policy selects perch.
 func (b *builder) already(p policy) string {
-	if p.selector == nil || p.selector.Empty() {
+	switch {
+	case p.selector == nil:
+		return "it goes by the ServiceAccount, which is the same"
+	case p.selector.Empty():
 		return "it selects every Pod there"
 	}
 	return "it selects " + p.selector.String()

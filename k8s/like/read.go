@@ -19,6 +19,8 @@ const (
 	// MaxInput is in bytes, more than the objects of a namespace with hundreds of Pods
 	// take.
 	MaxInput = 16 << 20
+	// maxObjects bounds what is compared with each other.
+	maxObjects = 20_000
 	// maxNested bounds Lists inside Lists, which nothing makes on purpose.
 	maxNested = 3
 )
@@ -152,6 +154,9 @@ func appendObjects(all []object, value any, place string, nested int) ([]object,
 	fields, is := value.(map[string]any)
 	if !is {
 		return nil, fmt.Errorf("%s: want an object with apiVersion and kind; is it what kubectl get ... -o yaml printed?", place)
+	}
+	if len(all) >= maxObjects {
+		return nil, fmt.Errorf("%s: more than %d objects: collect one namespace, and only the kinds that decide a path", place, maxObjects)
 	}
 	items, isList := fields["items"].([]any)
 	kind, _ := fields["kind"].(string)

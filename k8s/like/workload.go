@@ -38,7 +38,7 @@ func templatePath(o object) (path []string, is bool) {
 func choose(in []object, named string) (workload, error) {
 	var found []object
 	for _, o := range in {
-		if _, is := templatePath(o); is && (named == "" || answersTo(o, named)) {
+		if _, is := templatePath(o); is && !ofPerch(o) && (named == "" || answersTo(o, named)) {
 			found = append(found, o)
 		}
 	}
