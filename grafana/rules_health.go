@@ -49,10 +49,10 @@ func (o RuleOptions) problems() []Rule {
 }
 
 // noticesPending: a run tries again what could not be delivered, so what waits
-// for an hour has been refused more than once, or is for a schedule to try.
+// for an hour has been refused more than once, or is for a schedule to try. The
+// oldest is absent when none waits.
 func (o RuleOptions) noticesPending() Rule {
 	expr := fmt.Sprintf(`(time() - max by (%[1]s, destination) (perch_notices_oldest_pending_timestamp_seconds)) > %[2]s
-and on (%[1]s, destination) max by (%[1]s, destination) (perch_notices_pending) > 0
 %[3]s`, perchLabels, o.number(time.Hour), o.alive())
 	return o.alert("PerchNoticesPending", expr, 15*time.Minute, told{
 		severity: severityTicket,
