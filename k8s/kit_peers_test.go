@@ -97,7 +97,7 @@ func (k *kit) scheduled(t *testing.T, namespace string) batchv1.Job {
 	last := time.Now().Add(-2 * time.Minute).UTC().Format(time.RFC3339)
 	k.cluster.Do("PATCH", cron+"/status", fmt.Sprintf(`{"status": {"lastScheduleTime": %q}}`, last), nil)
 	var jobs batchv1.JobList
-	cluster.Await(t, within, "a Job of the schedule", func() error {
+	cluster.Await(t, 2*within, "a Job of the schedule", func() error {
 		if err := k.cluster.Ask("GET", "/apis/batch/v1/namespaces/"+namespace+"/jobs", "", &jobs); err != nil {
 			return err
 		}

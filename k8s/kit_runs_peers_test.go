@@ -78,8 +78,10 @@ func (k *kit) addsUp(t *testing.T, namespace string, runs int) {
 	}
 	remembered := map[string]int{}
 	for _, document := range k.states(t, namespace) {
-		for target, daily := range document.Daily {
-			remembered[target] += daily.Requests
+		for _, day := range []map[string]state.Daily{document.Daily, document.DailyBefore} {
+			for target, daily := range day {
+				remembered[target] += daily.Requests
+			}
 		}
 	}
 	if !maps.Equal(remembered, sent) || sent["price"] == 0 {

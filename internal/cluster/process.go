@@ -42,9 +42,9 @@ type Process struct {
 	group int
 }
 
-// Run starts a program in a process group of its own and ends that group with
-// the test: politely, and after 5 s by force. What it said is logged if the test
-// failed.
+// Run starts a program in a process group of its own and kills that group with
+// the test: what it keeps is thrown away, too, and an API server takes seconds to
+// end in order. The end of what it said is logged if the test failed.
 func Run(t testing.TB, name string, args ...string) *Process {
 	t.Helper()
 	cmd := exec.Command(Program(t, name), args...)
@@ -69,22 +69,13 @@ func Run(t testing.TB, name string, args ...string) *Process {
 	}
 	p.group = cmd.Process.Pid
 	t.Cleanup(func() {
-		p.end()
+		_ = syscall.Kill(-p.group, syscall.SIGKILL)
+		<-p.done
 		if t.Failed() {
 			t.Logf("%s said last:\n%s", name, p.out)
 		}
 	})
 	return p
-}
-
-func (p *Process) end() {
-	_ = syscall.Kill(-p.group, syscall.SIGTERM)
-	select {
-	case <-p.done:
-	case <-time.After(5 * time.Second):
-	}
-	_ = syscall.Kill(-p.group, syscall.SIGKILL)
-	<-p.done
 }
 
 // await asks until there is no error, and fails the test after the time or when
