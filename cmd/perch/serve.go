@@ -75,7 +75,7 @@ type service struct {
 	end    context.CancelCauseFunc      // ends all loops
 	scrape atomic.Pointer[http.Handler] // nil: there are no metrics yet
 
-	mu       sync.Mutex // of what follows: one wave at a time
+	turn     turn // of what follows: one wave at a time
 	kept     *kept
 	seeds    *rand.Rand
 	last     probes.Run // the newest that was taken in
@@ -87,7 +87,7 @@ type service struct {
 func newService(sys system, cfg config.Config, flags runFlags, out outputFlags, log *slog.Logger) *service {
 	return &service{
 		sys: sys, cfg: served(cfg), flags: flags, out: out, log: log, health: newHealth(),
-		kept: &kept{}, seeds: rand.New(rand.NewPCG(flags.seed, 0)), notes: map[string]bool{}, standing: map[string]string{},
+		kept: &kept{}, turn: make(turn, 1), seeds: rand.New(rand.NewPCG(flags.seed, 0)), notes: map[string]bool{}, standing: map[string]string{},
 	}
 }
 
@@ -188,7 +188,7 @@ func of(every time.Duration) func(probes.Spec) bool {
 	return func(s probes.Spec) bool { return s.Every == every }
 }
 
-// newWave is a pass of the process's, with a seed of its own. s.mu is held.
+// newWave is a pass of the process's, with a seed of its own. the turn is taken.
 func (s *service) newWave() *pass {
 	flags := s.flags
 	flags.seed = s.seeds.Uint64()>>12 | 1

@@ -17,8 +17,8 @@ const slowest = 10 * time.Minute
 type loop struct {
 	every    time.Duration
 	probes   map[string]bool // target/probe
-	patience time.Duration // what is longer is stuck
-	begun    bool          // a wave was played: from then on its ticks say what is due
+	patience time.Duration   // what is longer is stuck
+	begun    bool            // a wave was played: from then on its ticks say what is due
 }
 
 func (l *loop) name() string { return "every " + probes.Spoken(l.every) }
@@ -66,8 +66,8 @@ func tickAfter(tick time.Time, every time.Duration, now time.Time) (next time.Ti
 
 // firstTick is when the first of the loop's probes is due, as the state says.
 func (s *service) firstTick(l *loop) time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turn.take()
+	defer s.turn.give()
 	now, first := s.sys.clock(), l.every
 	for id := range l.probes {
 		if s.kept.store == nil || s.kept.doc.IsDue(id, l.every, now) {
@@ -88,8 +88,8 @@ func (s *service) wave(ctx context.Context, l *loop) {
 	}
 	seen := w.play(ctx, &run)
 	muted := s.silencesNow(ctx)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turn.take()
+	defer s.turn.give()
 	w.judge(&run, seen)
 	w.past = surelyPast(w.doc, run.Finished)
 	if muted != nil {
@@ -111,8 +111,8 @@ func (s *service) wave(ctx context.Context, l *loop) {
 // begin plans a wave and reserves what it may send. False: there is nothing to
 // do.
 func (s *service) begin(ctx context.Context, l *loop) (*pass, probes.Run, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turn.take()
+	defer s.turn.give()
 	if ctx.Err() != nil {
 		return nil, probes.Run{}, false
 	}
@@ -149,3 +149,11 @@ func (p *pass) planWave(l *loop) error {
 	p.plan.NotDue = slices.DeleteFunc(p.plan.NotDue, func(id string) bool { return !l.probes[id] }) // those have loops of their own
 	return nil
 }
+
+// turn is taken by one wave at a time. It is no Mutex, for a test's time stands
+// still while anybody waits for one, and a wave that tells takes its time.
+type turn chan struct{}
+
+func (t turn) take() { t <- struct{}{} }
+
+func (t turn) give() { <-t }

@@ -22,8 +22,8 @@ const (
 // open takes the state, when it is its turn, and makes what all waves share. No
 // error and an ended ctx: perch was told to stop meanwhile.
 func (s *service) open(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turn.take()
+	defer s.turn.give()
 	p := s.newWave()
 	var said time.Time
 	for {
@@ -85,8 +85,8 @@ func (s *service) silencesNow(ctx context.Context) silences {
 
 // stop tells and saves what the last waves left, and lets the state go.
 func (s *service) stop(ctx context.Context, stopped func() time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turn.take()
+	defer s.turn.give()
 	p := s.newWave()
 	p.observed = true
 	defer p.close(ctx)

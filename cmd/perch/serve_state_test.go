@@ -198,3 +198,33 @@ func TestServeStopsWhileItWaits(t *testing.T) {
 		}
 	})
 }
+
+// Told to stop while Slack hangs, it ends in time; what nobody is known to have
+// read waits in the state.
+func TestServeStopsWhileSlackHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, store := newStation(t, serving), &shelf{}
+		s.prepare(serving, store)
+		s.hangs = true
+		s.answers("/often", 404)
+		s.begin()
+		time.Sleep(1500 * time.Millisecond) // Slack was asked, and the ladder holds
+		if err := s.stop(); err != nil {
+			t.Errorf("ended with %v", err)
+		}
+		if s.messages() == 0 || !strings.Contains(string(store.doc.Sections[sectionAlert]), "api/contract#1") || store.due()["api/often"].IsZero() {
+			t.Errorf("%d messages; saved %s, due %v", s.messages(), store.doc.Sections[sectionAlert], store.doc.Due)
+		}
+		before := s.messages()
+		s.hangs = false
+		s.prepare(serving, store)
+		s.begin()
+		time.Sleep(2 * time.Minute)
+		if s.messages() <= before {
+			t.Error("what waited was not told after the restart")
+		}
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}

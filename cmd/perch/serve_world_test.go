@@ -37,6 +37,7 @@ type station struct {
 	hits   map[string][]time.Time
 	slow   time.Duration
 	told   []string // what Slack received
+	hangs  bool     // Slack takes what it is sent, and never answers
 }
 
 // logged is a log that is read while it is written.
@@ -130,6 +131,12 @@ func (s *station) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.told = append(s.told, string(body))
+	if s.hangs {
+		s.mu.Unlock()
+		<-r.Context().Done()
+		s.mu.Lock()
+		return nil, context.Cause(r.Context())
+	}
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("ok")), Request: r}, nil
 }
 
