@@ -87,11 +87,11 @@ func connect(ctx context.Context, o Options, addrs []netip.Addr, e *Evidence) (n
 		dial = dialer(o.TCPKeepAlive).DialContext
 	}
 	var failure Failure
-	var failed error
+	var failed, refused error
 	for _, a := range addrs {
 		if err := allowed(o, a); err != nil {
-			if failed == nil {
-				failure, failed = FailureConnect, err
+			if refused == nil {
+				refused = err
 			}
 			continue
 		}
@@ -108,6 +108,9 @@ func connect(ctx context.Context, o Options, addrs []netip.Addr, e *Evidence) (n
 		if ctx.Err() != nil {
 			break
 		}
+	}
+	if failed == nil { // none was dialled
+		failure, failed = FailureConnect, refused
 	}
 	e.DialErr = errnoOf(failed)
 	return nil, failure, failed
