@@ -188,7 +188,7 @@ func of(every time.Duration) func(probes.Spec) bool {
 	return func(s probes.Spec) bool { return s.Every == every }
 }
 
-// newWave is a pass of the process's, with a seed of its own. the turn is taken.
+// newWave is a pass of the process's, with a seed of its own. The turn is taken.
 func (s *service) newWave() *pass {
 	flags := s.flags
 	flags.seed = s.seeds.Uint64()>>12 | 1
