@@ -70,7 +70,11 @@ func TestFleetGate(t *testing.T) {
 		}
 		want(t, name, r.stderr, c.says...)
 	}
-	text := perch(t.Context(), nil, "plan", dir).stdout
+	loose := policyFile(t, "version: 1\nmin_every: 1m\n")
+	text := perch(t.Context(), nil, "plan", dir, "--policy", loose).stdout
+	if n := strings.Count(text, "policy        "+loose+"\n"); n != 4 {
+		t.Errorf("%d of 4 plans name the policy:\n%s", n, text)
+	}
 	want(t, "the plan", text, "note: api.partner.example: the configs declare different rate limits, the smallest counts here: 10/s ("+eu+"); 20/s ("+us+", "+shop+")\n")
 	if strings.Count(text, "\napi.partner.example") != 1 || strings.Contains(text, "API.Partner") {
 		t.Errorf("the host has other than one line:\n%s", text)

@@ -114,6 +114,9 @@ func (p *pass) makePlan() error {
 	if err := keepsPolicy(p.plan, p.cfg.Policy); err != nil {
 		return usage(err)
 	}
+	if policy := p.cfg.Policy; policy != nil {
+		p.log.Info("the platform team's policy holds", "policy", policy.File)
+	}
 	if shard := p.cfg.Shard; !shard.Whole() {
 		p.log.Info("this is a part of the config", "shard", shard.String(), "targets", len(p.cfg.Targets))
 	}
