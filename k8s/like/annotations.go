@@ -32,7 +32,6 @@ func decides(key string) string {
 	for _, of := range []struct{ prefix, why string }{
 		{"sidecar.istio.io/", "it configures the sidecar"},
 		{"traffic.sidecar.istio.io/", "it decides which traffic goes through the sidecar"},
-		{"istio.io/", "it configures the mesh"},
 		{"ambient.istio.io/", "it configures the mesh"},
 		{"proxy.istio.io/config", "it configures the sidecar"},
 		{"inject.istio.io/templates", "it chooses the sidecar that is injected"},
@@ -67,7 +66,7 @@ func decides(key string) string {
 // which would keep a Job from ending.
 func ofThePod(key string) bool {
 	return slices.Contains([]string{
-		"sidecar.istio.io/status", "istio.io/ambient-redirection", "ambient.istio.io/redirection", "kuma.io/sidecar-injected", "k8s.v1.cni.cncf.io/networks-status",
+		"sidecar.istio.io/status", "ambient.istio.io/redirection", "kuma.io/sidecar-injected", "k8s.v1.cni.cncf.io/networks-status",
 		"config.linkerd.io/enable-debug-sidecar",
 	}, key)
 }

@@ -1,0 +1,152 @@
+package like
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"perch.example/k8s"
+)
+
+const (
+	monitor = `{apiVersion: monitoring.coreos.com/v1, kind: PodMonitor, metadata: {name: mon, namespace: shop}, spec: {selector: %s}}`
+	netpol  = `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: net, namespace: shop}, spec: {podSelector: %s, policyTypes: [Egress]}}`
+)
+
+func of(form, selector string) string { return strings.Replace(form, "%s", selector, 1) }
+
+// TestWhichLabelsPerchCarries beside its own.
+func TestWhichLabelsPerchCarries(t *testing.T) {
+	for name, c := range map[string]struct {
+		labels  string
+		objects []string
+		want    []string
+		clones  int
+		left    string
+	}{
+		"none without a reason":         {", team: a", nil, nil, 0, ""},
+		"the mesh's":                    {`, sidecar.istio.io/inject: "true", istio.io/rev: x`, nil, []string{"istio.io/rev", "sidecar.istio.io/inject"}, 0, ""},
+		"the mesh's, and a monitor's":   {`, sidecar.istio.io/inject: "true"`, []string{of(monitor, `{matchLabels: {sidecar.istio.io/inject: "true"}}`)}, nil, 0, "label sidecar.istio.io/inject"},
+		"a policy's":                    {", egress: a", []string{of(netpol, "{matchLabels: {egress: a}}")}, []string{"egress"}, 0, ""},
+		"a policy's two":                {", egress: a, zone: b", []string{of(netpol, "{matchLabels: {egress: a}, matchExpressions: [{key: zone, operator: Exists}, {key: legacy, operator: DoesNotExist}]}")}, []string{"egress", "zone"}, 0, ""},
+		"a policy's, and a monitor's":   {", egress: a", []string{of(netpol, "{matchLabels: {egress: a}}"), of(monitor, "{matchLabels: {egress: other}}")}, nil, 1, ""},
+		"one of two is a Service's":     {", egress: a", []string{of(netpol, "{matchLabels: {egress: a, app: checkout}}")}, nil, 1, ""},
+		"a policy by a Job's own label": {", job-name: a", []string{of(netpol, "{matchLabels: {job-name: a}}")}, nil, 1, ""},
+		"a policy by perch's own key":   {", app.kubernetes.io/instance: a", []string{of(netpol, "{matchLabels: {app.kubernetes.io/instance: a}}")}, nil, 1, ""},
+		"a policy of another namespace": {", egress: a", []string{strings.Replace(of(netpol, "{matchLabels: {egress: a}}"), "shop", "cart", 1)}, nil, 0, ""},
+		"what a monitor excludes":       {"", []string{of(monitor, "{matchExpressions: [{key: unmonitored, operator: DoesNotExist}]}")}, []string{"unmonitored"}, 0, ""},
+	} {
+		p := made(t, app(c.labels, "", c.objects...))
+		delete(p.Labels, pathLabel)
+		if got := slices.Sorted(maps.Keys(p.Labels)); !slices.Equal(got, c.want) || len(p.Policies) != c.clones {
+			t.Errorf("%s: labels %v, %d clones, want %v, %d", name, got, len(p.Policies), c.want, c.clones)
+		}
+		if c.left != "" && !says(p.Left, c.left, "would select perch") {
+			t.Errorf("%s: %v does not tell of %s", name, p.Left, c.left)
+		}
+	}
+}
+
+// TestAMonitorIsNotEscapedByAPolicysLabel: a label that would keep it off, and that
+// a policy asks for, would change the path.
+func TestAMonitorIsNotEscapedByAPolicysLabel(t *testing.T) {
+	_, err := New([]byte(app("", "", of(monitor, "{matchExpressions: [{key: open, operator: DoesNotExist}]}"), of(netpol, "{matchExpressions: [{key: open, operator: Exists}]}"))), Options{Name: "perch"})
+	if err == nil || !strings.Contains(err.Error(), "PodMonitor shop/mon would select perch") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestClonesHoldOnlyWhatLeaves: no rule about receiving is cloned, and names stay
+// within what Kubernetes takes.
+func TestClonesHoldOnlyWhatLeaves(t *testing.T) {
+	long := strings.Repeat("n", 250)
+	p := made(t, app("", "",
+		`{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: `+long+`, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: checkout}},
+		  ingress: [{}], ingressDeny: [{}], egress: [{}], egressDeny: [{toCIDR: [192.0.2.0/24]}]}}`,
+		`{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: in, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: checkout}}, ingress: [{}]}}`,
+		`{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: reserved, namespace: shop}, spec: {endpointSelector: {matchLabels: {"reserved:host": ""}}, egress: [{}]}}`))
+	if len(p.Policies) != 1 || !says(p.Left, "shop/in", "only what the workload receives") {
+		t.Fatalf("%d clones, left %v", len(p.Policies), p.Left)
+	}
+	c := p.Policies[0]
+	spec := within(c.Object, "spec")
+	if got := slices.Sorted(maps.Keys(spec)); !slices.Equal(got, []string{"egress", "egressDeny", "endpointSelector"}) || len(c.GetName()) > 253 || !strings.HasPrefix(c.GetName(), "perch-nnn") {
+		t.Errorf("the clone %s has %v", c.GetName(), got)
+	}
+}
+
+// TestOtherPerches: this one's own objects are as if they were not there; another
+// one's are no application's, and must not select this one either.
+func TestOtherPerches(t *testing.T) {
+	perch := func(kind, version, name, spec string) string {
+		return "{apiVersion: " + version + ", kind: " + kind + ", metadata: {name: " + name + ", namespace: shop, labels: {app.kubernetes.io/name: perch, app.kubernetes.io/instance: " + name + "}}, spec: " + spec + "}"
+	}
+	run := "{selector: {matchLabels: {app.kubernetes.io/name: perch, app.kubernetes.io/instance: %}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: perch}]}}}"
+	p := made(t, app("", "", perch("Deployment", "apps/v1", "perch", strings.Replace(run, "%", "perch", 1)), perch("Deployment", "apps/v1", "perch-2", strings.Replace(run, "%", "perch-2", 1))))
+	if p.Workload != "Deployment shop/checkout" || !says(p.Left, "objects of perch", "Deployment shop/perch") {
+		t.Errorf("%s, left %v", p.Workload, p.Left)
+	}
+	_, err := New([]byte(app("", "", perch("Service", "v1", "perch-2", "{selector: {app.kubernetes.io/name: perch}}"))), Options{Name: "perch"})
+	if err == nil || !strings.Contains(err.Error(), "Service shop/perch-2 would select perch") {
+		t.Errorf("another perch's Service: %v", err)
+	}
+}
+
+// TestAnAddressOfItsOwnIsNotCopied: two Pods cannot have it.
+func TestAnAddressOfItsOwnIsNotCopied(t *testing.T) {
+	for value, copied := range map[string]bool{
+		`partner-vlan@net1`:                           true,
+		`[{"name": "partner-vlan"}]`:                  true,
+		`[{"name": "v", "ips": ["192.0.2.7/24"]}]`:    false,
+		`[{"name": "v", "mac": "02:00:00:00:00:01"}]`: false,
+	} {
+		text := strings.Replace(app("", ""), "template: {metadata: {", "template: {metadata: {annotations: {k8s.v1.cni.cncf.io/networks: '"+value+"'}, ", 1)
+		p := made(t, text)
+		if _, has := p.Annotations["k8s.v1.cni.cncf.io/networks"]; has != copied || says(p.Left, "cni.cncf.io", "two Pods") == copied {
+			t.Errorf("%s: copied %v, left %v", value, has, p.Left)
+		}
+	}
+}
+
+// TestWherePerchSits: affinity to the workload's own Pods is a wish, anti-affinity
+// to them is none, and what is required against others is a wish.
+func TestWherePerchSits(t *testing.T) {
+	near := func(selector string) string {
+		return "{labelSelector: " + selector + ", topologyKey: kubernetes.io/hostname}"
+	}
+	both := func(kind, term string) string {
+		return ", affinity: {" + kind + ": {requiredDuringSchedulingIgnoredDuringExecution: [" + term + "]}}"
+	}
+	const own, other = "{matchLabels: {app: checkout}}", "{matchLabels: {app: redis}}"
+	type counts struct{ required, wished, away int }
+	count := func(p *k8s.Path) (n counts) {
+		if a := p.Pod.Affinity; a != nil && a.PodAffinity != nil {
+			n.required = len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+			n.wished = len(a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+		}
+		if a := p.Pod.Affinity; a != nil && a.PodAntiAffinity != nil {
+			n.away = len(a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+			if len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
+				t.Error("a required anti-affinity of perch's keeps others off its node")
+			}
+		}
+		return n
+	}
+	for name, c := range map[string]struct {
+		spec string
+		want counts
+	}{
+		"none":                   {"", counts{}},
+		"near its own":           {both("podAffinity", near(own)), counts{wished: 1}},
+		"near another":           {both("podAffinity", near(other)), counts{required: 1}},
+		"away from its own":      {both("podAntiAffinity", near(own)), counts{}},
+		"away from another":      {both("podAntiAffinity", near(other)), counts{away: 1}},
+		"away, elsewhere":        {both("podAntiAffinity", "{labelSelector: "+own+", namespaces: [cart], topologyKey: z}"), counts{away: 1}},
+		"away, by the namespace": {both("podAntiAffinity", "{labelSelector: "+own+", namespaceSelector: {}, topologyKey: z}"), counts{}},
+	} {
+		if got := count(made(t, app("", c.spec))); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
