@@ -3,9 +3,7 @@
 package k8s
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -19,7 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"perch.example/internal/cluster"
-	"perch.example/lab"
 	"perch.example/state"
 )
 
@@ -149,60 +146,4 @@ func (k *kit) appliedAgain(t *testing.T, namespace, yaml string) {
 	if after := k.states(t, namespace)[0]; before.Empty() || before.RequestsToday("stock", time.Now()) != after.RequestsToday("stock", time.Now()) {
 		t.Errorf("the state was %+v, and after the manifest was applied again %+v", before, after)
 	}
-}
-
-// overlap runs two Jobs at the same moment: they take turns, and nothing is
-// counted twice or lost.
-func (k *kit) overlap(t *testing.T, namespace string) {
-	cron := k.cronJob(t, namespace)
-	var both []*cluster.Container
-	for _, name := range []string{"one", "two"} {
-		k.cluster.Kubectl("create", "job", name, "-n", namespace, "--from=cronjob/"+cron.Name)
-		both = append(both, k.node.Start(t, k.pods(t, namespace, "job-name="+name, 1)[0]))
-	}
-	var turns [][2]time.Time
-	for _, c := range both {
-		if code := c.Wait(t); code != 0 {
-			t.Fatalf("status %d, want 0:\n%s%s", code, c.Stdout(), c.Stderr())
-		}
-		turns = append(turns, k.turn(t, namespace, c))
-	}
-	slices.SortFunc(turns, func(a, b [2]time.Time) int { return cmp.Compare(a[0].UnixNano(), b[0].UnixNano()) })
-	if turns[0][1].After(turns[1][0]) {
-		t.Errorf("the runs were at it at the same time: %v", turns)
-	}
-	k.addsUp(t, namespace, 3)
-	if told := k.world.told(namespace); len(told) != 1 {
-		t.Errorf("the three runs told %d times, want once: %+v", len(told), told)
-	}
-}
-
-// turn is when a run's first and last requests came, found by their trace ids.
-func (k *kit) turn(t *testing.T, namespace string, c *cluster.Container) [2]time.Time {
-	t.Helper()
-	var report struct {
-		Outcomes []struct {
-			Attempts []struct {
-				TraceID string `json:"trace_id"`
-			}
-		}
-	}
-	if err := json.Unmarshal([]byte(c.Stdout()), &report); err != nil {
-		t.Fatalf("reading the report: %v\n%s", err, c.Stdout())
-	}
-	var own []lab.Request
-	for _, o := range report.Outcomes {
-		for _, a := range o.Attempts {
-			for _, r := range requests(k.world.stock, namespace) {
-				if strings.Contains(r.Header.Get("Traceparent"), a.TraceID) {
-					own = append(own, r)
-				}
-			}
-		}
-	}
-	if len(own) < 3 {
-		t.Fatalf("%d requests of the run are known by their trace, of %d", len(own), len(requests(k.world.stock, namespace)))
-	}
-	byTime := func(a, b lab.Request) int { return a.At.Compare(b.At) }
-	return [2]time.Time{slices.MinFunc(own, byTime).At, slices.MaxFunc(own, byTime).At}
 }

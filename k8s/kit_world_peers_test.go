@@ -124,12 +124,6 @@ func (w *world) configDir(t *testing.T, namespace, state string) string {
 	return dir
 }
 
-// secrets makes the namespace's Secret, as docs/deploy.md says.
-func (w *world) secrets(c *cluster.Cluster, namespace string) {
-	c.Kubectl("create", "secret", "generic", "perch", "-n", namespace,
-		"--from-literal=slack-webhook-url="+w.hook, "--from-literal=stock-token="+stockToken)
-}
-
 // pushed sums up, by the values of one label, the Pushgateway's series of a
 // name that a namespace's perch has pushed.
 func (w *world) pushed(t *testing.T, namespace, name, label string) map[string]int {

@@ -17,9 +17,17 @@ import (
 // and returns the status and the answer.
 func (c *Cluster) Request(token, method, path, body string) (int, string) {
 	c.t.Helper()
-	request, err := http.NewRequest(method, fmt.Sprintf("https://%s:%d%s", c.Host, c.Port, path), strings.NewReader(body))
+	status, answer, err := c.request(token, method, path, body)
 	if err != nil {
 		c.t.Fatal(err)
+	}
+	return status, answer
+}
+
+func (c *Cluster) request(token, method, path, body string) (int, string, error) {
+	request, err := http.NewRequest(method, fmt.Sprintf("https://%s:%d%s", c.Host, c.Port, path), strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
@@ -28,21 +36,21 @@ func (c *Cluster) Request(token, method, path, body string) (int, string) {
 	}
 	resp, err := c.client.Do(request)
 	if err != nil {
-		c.t.Fatal(err)
+		return 0, "", err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return resp.StatusCode, string(answer)
+	return resp.StatusCode, string(answer), err
 }
 
-// Ask is Request as the administrator. It reads the answer into an object, unless
-// that is nil. The error of an answer that is not a success is a *Refused.
+// Ask is Request as the administrator, from any goroutine. It reads the answer
+// into an object, unless that is nil. The error of an answer that is not a success
+// is a *Refused.
 func (c *Cluster) Ask(method, path, body string, into any) error {
-	c.t.Helper()
-	status, answer := c.Request(c.admin, method, path, body)
+	status, answer, err := c.request(c.admin, method, path, body)
+	if err != nil {
+		return err
+	}
 	if status < 200 || status > 299 {
 		return fmt.Errorf("%s %s: %w", method, path, &Refused{Status: status, Answer: answer})
 	}
