@@ -212,3 +212,21 @@ func TestNothingIsSentWithoutTheSidecar(t *testing.T) {
 	}
 	want(t, "stderr", r.stderr, "nothing was sent")
 }
+
+// TestServeBesideASidecar: it waits for it, and ends it when it is told to end.
+func TestServeBesideASidecar(t *testing.T) {
+	t.Parallel()
+	server := startLab(t, "healthy", lab.Options{})
+	m := startMesh(t, true)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	serving := &awaited{all: []string{"the sidecar is ready", "msg=serving"}, then: cancel}
+	r := perchLogging(ctx, serving, nil, "serve", "--config", configFile(t, server.URL(), besideSidecar+"metrics: {listen: \"127.0.0.1:0\"}\n"),
+		"--wait-for", m.URL+"/ready", "--quit", m.URL+"/quit")
+	if r.code != exitOK || m.quits.Load() != 1 {
+		t.Errorf("status %d, told to end %d times, want %d and once\n%s", r.code, m.quits.Load(), exitOK, serving.log.String())
+	}
+	if r := perch(t.Context(), nil, "serve", "--wait-for", "http://192.0.2.1:1/ready"); r.code != exitUsage {
+		t.Errorf("a sidecar elsewhere: status %d, want %d", r.code, exitUsage)
+	}
+}

@@ -13,10 +13,11 @@ func (b *builder) unseen() error {
 	has := map[string]bool{}
 	unread := map[string][]object{}
 	for _, o := range b.in {
-		has[o.GetKind()] = true
-		if !readable(o) {
+		if !readable(o) { // Calico has a NetworkPolicy, too
 			unread[o.GetKind()] = append(unread[o.GetKind()], o)
+			continue
 		}
+		has[o.GetKind()] = true
 	}
 	for _, kind := range slices.Sorted(maps.Keys(unread)) {
 		b.left(listed(unread[kind]), "perch does not read %s: if it selects the workload's Pods for what they send, let it select %s=%s, too", kind, pathLabel, b.o.Name)
