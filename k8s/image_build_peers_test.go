@@ -65,7 +65,9 @@ func (b *builder) buildah(args ...string) string {
 // systemd to ask for control groups, and no journal.
 func (b *builder) podman(args ...string) *exec.Cmd {
 	own := append(b.storage(), "--cgroup-manager=cgroupfs", "--events-backend=none", "--runtime="+cluster.Program(b.t, "runc"))
-	return exec.Command(cluster.Program(b.t, "podman"), append(own, args...)...)
+	cmd := exec.Command(cluster.Program(b.t, "podman"), append(own, args...)...)
+	cmd.Dir = b.dir // where conmon leaves a file when the kernel ends a container for its memory
+	return cmd
 }
 
 // command returns what a program printed; the suite fails without the program.
