@@ -135,6 +135,16 @@ func TestTheChartsOwnConfigIsTheBases(t *testing.T) {
 	}
 }
 
+// TestTheChartsRulesKnowItsName: they look at a CronJob by its name.
+func TestTheChartsRulesKnowItsName(t *testing.T) {
+	for name, want := range map[string]string{"perch": `cronjob=~"perch(-.+)?"`, "perch-eu": `cronjob=~"perch(-.+)?"`, "canary": `cronjob=~"(perch|canary)(-.+)?"`} {
+		out := output(t, exec.Command(cluster.Program(t, "helm"), "template", name, "chart", "--set", "rules.health.enabled=true"))
+		if !strings.Contains(out, want) {
+			t.Errorf("a release called %s: its rules do not look at %s", name, want)
+		}
+	}
+}
+
 // TestTheChartRefuses: what Kubernetes or perch would refuse later.
 func TestTheChartRefuses(t *testing.T) {
 	for _, c := range []struct{ what, set, says string }{
