@@ -8,10 +8,19 @@ import (
 	"testing"
 )
 
-// The guide quotes golden files. With -update it is rewritten like they are;
-// its sentences around them must then be read again.
-func TestGuideQuotesTheGoldenFiles(t *testing.T) {
-	guide := filepath.Join("..", "docs", "reading-a-report.md")
+// The guides quote golden files. With -update they are rewritten like those are;
+// their sentences around them must then be read again.
+func TestGuidesQuoteTheGoldenFiles(t *testing.T) {
+	for guide, files := range map[string][]string{
+		"reading-a-report.md": {"incident.txt", "silent_drop.txt", "service_down.txt", "pass.txt", "incomplete.txt", "idle.txt"},
+		"same-path.md":        {"path_same.txt"},
+	} {
+		t.Run(guide, func(t *testing.T) { quotes(t, filepath.Join("..", "docs", guide), files) })
+	}
+}
+
+func quotes(t *testing.T, guide string, files []string) {
+	t.Helper()
 	text, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +36,7 @@ func TestGuideQuotesTheGoldenFiles(t *testing.T) {
 		}
 		return []byte("<!-- golden: " + name + " -->\n```text\n" + string(content) + "```\n")
 	})
-	for _, name := range []string{"incident.txt", "silent_drop.txt", "service_down.txt", "pass.txt", "incomplete.txt", "idle.txt"} {
+	for _, name := range files {
 		if !quoted[name] {
 			t.Errorf("%s does not quote %s", guide, name)
 		}
