@@ -137,16 +137,55 @@ func TestWherePerchSits(t *testing.T) {
 		spec string
 		want counts
 	}{
-		"none":                   {"", counts{}},
-		"near its own":           {both("podAffinity", near(own)), counts{wished: 1}},
-		"near another":           {both("podAffinity", near(other)), counts{required: 1}},
-		"away from its own":      {both("podAntiAffinity", near(own)), counts{}},
-		"away from another":      {both("podAntiAffinity", near(other)), counts{away: 1}},
+		"none":              {"", counts{}},
+		"near its own":      {both("podAffinity", near(own)), counts{wished: 1}},
+		"near another":      {both("podAffinity", near(other)), counts{required: 1}},
+		"away from its own": {both("podAntiAffinity", near(own)), counts{}},
+		"away from another": {both("podAntiAffinity", near(other)), counts{away: 1}},
+		"away from all others, preferred": {", affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 7, podAffinityTerm: " +
+			near("{matchExpressions: [{key: app, operator: NotIn, values: [checkout]}]}") + "}]}}", counts{}},
 		"away, elsewhere":        {both("podAntiAffinity", "{labelSelector: "+own+", namespaces: [cart], topologyKey: z}"), counts{away: 1}},
 		"away, by the namespace": {both("podAntiAffinity", "{labelSelector: "+own+", namespaceSelector: {}, topologyKey: z}"), counts{}},
 	} {
 		if got := count(made(t, app("", c.spec))); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// TestWhatAPodShowsOfFargate: its profile selects by labels, and stands in no
+// object.
+func TestWhatAPodShowsOfFargate(t *testing.T) {
+	pod := `{apiVersion: v1, kind: Pod, metadata: {name: p1, namespace: shop, labels: {app: checkout, eks.amazonaws.com/fargate-profile: apps}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: checkout-1, uid: u, controller: true}]}, spec: {containers: [{name: app}]}}`
+	if p := made(t, app("", "", pod)); !says(p.Left, "Fargate", "the profile apps") {
+		t.Errorf("left %v", p.Left)
+	}
+}
+
+// TestTheMeshsOwnNamespace: what stands there holds for every workload that it
+// selects, and its clone stands with perch.
+func TestTheMeshsOwnNamespace(t *testing.T) {
+	filter := `{apiVersion: networking.istio.io/v1alpha3, kind: EnvoyFilter, metadata: {name: idle, namespace: %s}, spec: {workloadSelector: {labels: {app: checkout}}, configPatches: []}}`
+	for namespace, clones := range map[string]int{istioRoot: 1, "shop": 1, "cart": 0} {
+		p := made(t, app("", "", of(filter, namespace)))
+		if len(p.Policies) != clones || (clones > 0 && (p.Policies[0].GetNamespace() != "shop" || p.Isolated)) {
+			t.Errorf("%s: %v, want %d clones", namespace, p.Policies, clones)
+		}
+	}
+}
+
+// TestWhatIsolates: what only receives does not, and Calico's policies, which
+// perch does not read, stand for none of Kubernetes' own.
+func TestWhatIsolates(t *testing.T) {
+	for form, isolated := range map[string]bool{
+		netpol: true, strings.Replace(netpol, "Egress", "Ingress", 1): false,
+		strings.Replace(netpol, "networking.k8s.io/v1", "projectcalico.org/v3", 1): false,
+	} {
+		p := made(t, app("", "", of(form, "{}")))
+		calico := strings.Contains(form, "calico")
+		if p.Isolated != isolated || says(p.Left, "not in the input", "NetworkPolicy") != calico ||
+			says(p.Left, "NetworkPolicy shop/net", "perch does not read") != calico {
+			t.Errorf("isolated %v, want %v; left %v\n%s", p.Isolated, isolated, p.Left, form)
 		}
 	}
 }
