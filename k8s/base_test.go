@@ -61,6 +61,7 @@ type kustomization struct {
 	Kind       string   `json:"kind"`
 	Namespace  string   `json:"namespace"`
 	Resources  []string `json:"resources"`
+	Components []string `json:"components"`
 	Patches    []struct {
 		Patch string `json:"patch"`
 	} `json:"patches"`

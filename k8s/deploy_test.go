@@ -1,25 +1,104 @@
 package k8s
 
 import (
+	"maps"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordination "k8s.io/api/coordination/v1"
+	"sigs.k8s.io/yaml"
 
+	"perch.example/config"
 	"perch.example/plan"
 )
+
+// deployPages are those whose YAML can be copied.
+func deployPages() []string {
+	return []string{"../docs/deploy.md", "../docs/same-path.md", "../docs/rollout.md", "README.md"}
+}
+
+// deployFiles are the YAML blocks of these pages, by the file that the first line
+// names. Each has to name one.
+func deployFiles(t *testing.T) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, page := range deployPages() {
+		for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(mustRead(t, page)), -1) {
+			name := regexp.MustCompile(`^# ([\w./-]+\.yaml)\b`).FindStringSubmatch(m[1])
+			if name == nil || files[name[1]] != "" {
+				t.Fatalf("%s: a block that names no file, or one that is there already:\n%s", page, m[1])
+			}
+			files[name[1]] = m[1]
+		}
+	}
+	return files
+}
+
+// application is what the docs use of Argo CD's type.
+type application struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Metadata   map[string]string `json:"metadata"`
+	Spec       struct {
+		Project string `json:"project"`
+		Source  struct {
+			RepoURL        string `json:"repoURL"`
+			TargetRevision string `json:"targetRevision"`
+			Path           string `json:"path"`
+			Helm           struct {
+				ReleaseName  string         `json:"releaseName"`
+				ValuesObject map[string]any `json:"valuesObject"`
+			} `json:"helm"`
+		} `json:"source"`
+		Destination map[string]string `json:"destination"`
+		SyncPolicy  struct {
+			Automated   map[string]bool `json:"automated"`
+			SyncOptions []string        `json:"syncOptions"`
+		} `json:"syncPolicy"`
+		IgnoreDifferences []struct {
+			Group        string   `json:"group"`
+			Kind         string   `json:"kind"`
+			Name         string   `json:"name"`
+			JSONPointers []string `json:"jsonPointers"`
+		} `json:"ignoreDifferences"`
+	} `json:"spec"`
+}
+
+// TestTheYAMLOfTheDocsDecodes, each block strictly as what it is. Those of the
+// fleet are held by cmd/perch, which plans them.
+func TestTheYAMLOfTheDocsDecodes(t *testing.T) {
+	files := deployFiles(t)
+	for name, into := range map[string]any{
+		"k8s/prod/kustomization.yaml": &kustomization{}, "k8s/serve/kustomization.yaml": &kustomization{},
+		"argocd/perch.yaml": &application{}, "argocd/perch-chart.yaml": &application{}, "lease.yaml": &coordination.Lease{},
+		"values.yaml": &map[string]any{},
+	} {
+		if err := decode([]byte(files[name]), into); err != nil || files[name] == "" {
+			t.Errorf("%s: %v:\n%s", name, err, files[name])
+		}
+		delete(files, name)
+	}
+	if _, err := config.ParsePolicy(config.File{Name: "policy.yaml", Data: []byte(files["policy.yaml"])}); err != nil {
+		t.Error(err)
+	}
+	delete(files, "policy.yaml")
+	for name := range files {
+		if !strings.HasPrefix(name, "fleet/") {
+			t.Errorf("%s: no test knows what it is", name)
+		}
+	}
+}
 
 // overlay is the kustomization that docs/deploy.md shows.
 func overlay(t *testing.T) kustomization {
 	t.Helper()
-	m := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(mustRead(t, "../docs/deploy.md")), -1)
-	if len(m) != 1 {
-		t.Fatalf("docs/deploy.md shows %d YAML files, want one", len(m))
-	}
 	var k kustomization
-	if err := decode([]byte(m[0][1]), &k); err != nil {
+	if err := decode([]byte(deployFiles(t)["k8s/prod/kustomization.yaml"]), &k); err != nil {
 		t.Fatalf("decoding the overlay of docs/deploy.md: %v", err)
 	}
 	return k
@@ -53,6 +132,74 @@ func TestTheOverlayOfTheDocsFitsTheBase(t *testing.T) {
 	active := time.Duration(*job.ActiveDeadlineSeconds) * time.Second
 	if err != nil || active < deadline+time.Duration(*own.TerminationGracePeriodSeconds)*time.Second {
 		t.Errorf("activeDeadlineSeconds %s against --deadline %s (%v)", active, deadline, err)
+	}
+	if schedule, err := parseCron(patch.Spec.Schedule); err != nil || schedule.gap() <= active {
+		t.Errorf("the schedule %q leaves no room for %s (%v)", patch.Spec.Schedule, active, err)
+	}
+}
+
+// TestApplicationsLeaveTheStateAlone: what perch writes is not compared, by the
+// names of the base; both sources are folders that are there.
+func TestApplicationsLeaveTheStateAlone(t *testing.T) {
+	files, state := deployFiles(t), shipped(t).State.ConfigMap
+	folders := map[string]string{"argocd/perch.yaml": "k8s/prod", "argocd/perch-chart.yaml": "k8s/chart"}
+	for _, name := range slices.Sorted(maps.Keys(folders)) {
+		var a application
+		if err := decode([]byte(files[name]), &a); err != nil {
+			t.Fatal(err)
+		}
+		ignored := map[string]string{}
+		for _, d := range a.Spec.IgnoreDifferences {
+			if d.Name != state {
+				t.Errorf("%s: ignores %s %s, the state is %s", name, d.Kind, d.Name, state)
+			}
+			ignored[d.Group+"/"+d.Kind] = strings.Join(d.JSONPointers, " ")
+		}
+		if want := map[string]string{"/ConfigMap": "/binaryData", "coordination.k8s.io/Lease": "/spec"}; !maps.Equal(ignored, want) {
+			t.Errorf("%s ignores %v, want %v", name, ignored, want)
+		}
+		if !slices.Contains(a.Spec.SyncPolicy.SyncOptions, "RespectIgnoreDifferences=true") || a.Spec.Source.Path != folders[name] {
+			t.Errorf("%s: %+v", name, a.Spec)
+		}
+	}
+	var lease coordination.Lease
+	if err := decode([]byte(files["lease.yaml"]), &lease); err != nil || lease.Name != state {
+		t.Errorf("the Lease %q is not the state's, %q (%v)", lease.Name, state, err)
+	}
+}
+
+// TestTheChartsConfigInTheDocsLoads, with the state that the chart adds.
+func TestTheChartsConfigInTheDocsLoads(t *testing.T) {
+	var a application
+	if err := decode([]byte(deployFiles(t)["argocd/perch-chart.yaml"]), &a); err != nil {
+		t.Fatal(err)
+	}
+	text, err := yaml.Marshal(a.Spec.Source.Helm.ValuesObject["config"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := loaded(t, map[string]string{"perch.yaml": string(text) + "state: {configmap: perch-state}\n"})
+	if len(cfg.Warnings) > 0 {
+		t.Errorf("%v", cfg.Warnings)
+	}
+}
+
+// TestTheLimitsOfTheDocs: the memory limits of docs/rollout.md are those that a
+// manifest of as many time series sets.
+func TestTheLimitsOfTheDocs(t *testing.T) {
+	rows := regexp.MustCompile(`(?m)^\| [\d,]+ \| [\d,]+ \| ([\d,]+) \| (\d+) MiB \| (\d+) MiB \|$`).
+		FindAllStringSubmatch(string(mustRead(t, "../docs/rollout.md")), -1)
+	if len(rows) != 5 {
+		t.Fatalf("%d rows, want 5", len(rows))
+	}
+	for _, m := range rows {
+		series, _ := strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
+		measured, _ := strconv.Atoi(m[2])
+		limit, _ := strconv.Atoi(m[3])
+		b := &maker{plan: &plan.Plan{Series: series}}
+		if got := b.memoryNeeded(); got != limit || measured*5 > limit*4 {
+			t.Errorf("%d series: the docs say %d MiB of %d, a manifest sets %d", series, measured, limit, got)
+		}
 	}
 }
 

@@ -142,7 +142,7 @@ func TestAVolumeInPlaceOfTheConfigMap(t *testing.T) {
 // TestAnotherCommandByAJob: the arguments that the docs put in place of the
 // CronJob's are those of its one container, and read its config.
 func TestAnotherCommandByAJob(t *testing.T) {
-	for file, command := range map[string][]string{"state.md": {"silence", "add"}, "deploy.md": {"alert", "test"}} {
+	for file, command := range map[string][]string{"state.md": {"silence", "add"}, "deploy.md": {"alert", "test"}, "same-path.md": {"path"}} {
 		quoted := regexp.MustCompile(`(?s)--type=json -p '(.*?)'`).FindStringSubmatch(string(mustRead(t, "../docs/"+file)))
 		if quoted == nil {
 			t.Fatalf("docs/%s shows no patch of a Job", file)
@@ -152,14 +152,14 @@ func TestAnotherCommandByAJob(t *testing.T) {
 			Path  string   `json:"path"`
 			Value []string `json:"value"`
 		}
-		if err := decode([]byte(quoted[1]), &operations); err != nil || len(operations) != 1 || len(operations[0].Value) < 2 {
+		if err := decode([]byte(quoted[1]), &operations); err != nil || len(operations) != 1 || len(operations[0].Value) < len(command) {
 			t.Fatalf("docs/%s: operations %+v (%v), want one with a command", file, operations, err)
 		}
 		o := operations[0]
 		if o.Op != "replace" || o.Path != "/spec/template/spec/containers/0/args" || len(podSpec(t).Containers) != 1 {
 			t.Errorf("docs/%s: %s %s is not the one container's arguments", file, o.Op, o.Path)
 		}
-		if !slices.Equal(o.Value[:2], command) || !slices.Contains(o.Value, "--config="+flag(t, "--config")) {
+		if !slices.Equal(o.Value[:len(command)], command) || !slices.Contains(o.Value, "--config="+flag(t, "--config")) {
 			t.Errorf("docs/%s: the arguments are %q: want %q with the Pod's config", file, o.Value, command)
 		}
 	}
