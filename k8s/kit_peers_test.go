@@ -76,6 +76,7 @@ func (k *kit) try(t *testing.T, s shipment) {
 	k.cluster.Apply(yaml, "-n", s.name, "--server-side")
 	if strings.Contains(yaml, "\nkind: Deployment\n") {
 		pod := k.pods(t, s.name, "app.kubernetes.io/name=perch", 1)[0]
+		k.mayNothingElse(t, s.name, pod.Spec.ServiceAccountName)
 		if !s.idle {
 			k.serves(t, pod)
 		}
@@ -83,11 +84,11 @@ func (k *kit) try(t *testing.T, s shipment) {
 	}
 	job := k.scheduled(t, s.name)
 	pods := k.pods(t, s.name, "job-name="+job.Name, int(*job.Spec.Parallelism))
+	k.mayNothingElse(t, s.name, pods[0].Spec.ServiceAccountName)
 	if s.idle {
 		return
 	}
 	k.runs(t, job, pods)
-	k.mayNothingElse(t, s.name)
 	if s.name == "base" {
 		k.appliedAgain(t, s.name, yaml)
 		k.overlap(t, s.name)
@@ -165,9 +166,11 @@ func (k *kit) events(namespace string) string {
 func (k *kit) serves(t *testing.T, pod corev1.Pod) {
 	at := fmt.Sprintf("http://127.0.0.1:%d", pod.Spec.Containers[0].Ports[0].ContainerPort)
 	running := k.node.Start(t, pod)
-	cluster.Await(t, within, "the Pod to be ready, which said\n"+running.Stderr(), func() error {
-		_, err := fetch(at + pod.Spec.Containers[0].ReadinessProbe.HTTPGet.Path)
-		return err
+	cluster.Await(t, within, "the Pod to be ready", func() error {
+		if _, err := fetch(at + pod.Spec.Containers[0].ReadinessProbe.HTTPGet.Path); err != nil {
+			return fmt.Errorf("%w; it said\n%s", err, running.Stderr())
+		}
+		return nil
 	})
 	for _, path := range []string{pod.Spec.Containers[0].LivenessProbe.HTTPGet.Path, "/metrics"} {
 		if body, err := fetch(at + path); err != nil {

@@ -12,11 +12,10 @@ import (
 	authorization "k8s.io/api/authorization/v1"
 )
 
-// mayNothingElse: perch's token reads and updates the state's objects by name,
-// and is refused everything else.
-func (k *kit) mayNothingElse(t *testing.T, namespace string) {
+// mayNothingElse: the token of perch's account reads and updates the state's
+// objects by name, and is refused everything else.
+func (k *kit) mayNothingElse(t *testing.T, namespace, account string) {
 	t.Helper()
-	account := k.cronJob(t, namespace).Spec.JobTemplate.Spec.Template.Spec.ServiceAccountName
 	token, names := k.cluster.Token(namespace, account), k.leases(namespace)
 	verbs := []string{"get", "update"}
 	want := []authorization.ResourceRule{
