@@ -3,6 +3,7 @@ package main
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -138,6 +139,25 @@ func TestCommandsOfThePages(t *testing.T) {
 	}
 	if count < 150 {
 		t.Errorf("%d command lines found", count)
+	}
+}
+
+// TestShellOfThePages: what is to be pasted into a shell is read by one.
+func TestShellOfThePages(t *testing.T) {
+	t.Parallel()
+	count := 0
+	for _, page := range docPages(t) {
+		for _, m := range regexp.MustCompile("(?ms)^ *```sh\n(.*?)^ *```").FindAllStringSubmatch(read(t, "../../"+page), -1) {
+			count++
+			cmd := exec.CommandContext(t.Context(), "sh", "-n")
+			cmd.Stdin = strings.NewReader(m[1])
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v: %s\n%s", page, err, out, m[1])
+			}
+		}
+	}
+	if count < 40 {
+		t.Errorf("%d blocks found", count)
 	}
 }
 

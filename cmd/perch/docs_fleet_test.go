@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -74,6 +76,45 @@ func TestFleetOfTheRollout(t *testing.T) {
 		}
 		if r := perch(t.Context(), nil, args...); r.code != exitOK || strings.Contains(r.stderr, "has no state") {
 			t.Errorf("the manifest of %s: exit status %d\n%s", class, r.code, r.stderr)
+		}
+	}
+}
+
+// seriesOf are those that perch plan says of so many targets.
+func seriesOf(t *testing.T, targets int, client string, probes ...string) int {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("version: 1\nname: fleet\nvantage: prod\nmetrics: {max_series: 1000000}\ntargets:\n")
+	for i := range targets {
+		fmt.Fprintf(&b, "  - {name: t%d, url: 'https://api%d.partner.example', %sprobes: [%s]}\n", i, i, client, strings.Join(probes, ", "))
+	}
+	r := perch(t.Context(), nil, "plan", "--config", configFile(t, "", b.String()))
+	m := regexp.MustCompile(`(?m)^time series +(\d+) of`).FindStringSubmatch(r.stdout)
+	if r.code != exitOK || m == nil {
+		t.Fatalf("exit status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	n, _ := strconv.Atoi(m[1])
+	return n
+}
+
+// TestSeriesOfTheRollout: the counts of docs/rollout.md are those of perch plan.
+func TestSeriesOfTheRollout(t *testing.T) {
+	t.Parallel()
+	const get, idle = "{name: get, kind: http}", "{name: idle, kind: idle, keep_alive: 60s, holds: [30s, 59s, 61s, 120s]}"
+	const client = "client: {kind: apache-httpclient-4.5, wrapped_by: spring-resttemplate, validate_after: 2s, automatic_retries: none, " +
+		"retry: {layer: inside, attempts: 3, errors: [org.springframework.web.client.ResourceAccessException]}}, "
+	page := read(t, "../../docs/rollout.md")
+	per := func(client string, probes ...string) int {
+		return seriesOf(t, 2, client, probes...) - seriesOf(t, 1, client, probes...)
+	}
+	for row, got := range map[string]int{
+		"perch itself": seriesOf(t, 1, "", get) - per("", get), "a target over TLS with one `http` probe": per("", get),
+		"... with one `idle` probe of four rungs beside it": per("", get, idle), "... and a declared client with its retry policy": per(client, get, idle),
+		"200 services of that kind": seriesOf(t, 200, client, get, idle),
+	} {
+		m := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(row) + ` \| (?:about )?([\d,]+) \|$`).FindStringSubmatch(page)
+		if m == nil || strings.ReplaceAll(m[1], ",", "") != strconv.Itoa(got) {
+			t.Errorf("%s: docs/rollout.md says %q, perch plan %d", row, m, got)
 		}
 	}
 }
