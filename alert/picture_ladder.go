@@ -1,9 +1,11 @@
 package alert
 
 import (
+	"image/color"
 	"slices"
 	"time"
 
+	"perch.example/internal/canvas"
 	"perch.example/probes"
 )
 
@@ -26,23 +28,20 @@ func drawLadder(charts Charts) ([]byte, error) {
 	height := rowHeight(len(charts.Ladder))
 	top := ladderTop(charts)
 	bottom := top + height*float64(len(charts.Ladder))
-	c, err := newCanvas(bottom + ladderFoot)
-	if err != nil {
-		return nil, err
-	}
+	d := newDrawing(bottom + ladderFoot)
 	a := newAxis(ladderTimes(charts), ladderLeft, ladderRight)
-	c.print(spot{20, 32}, styleTitle, c.text, "The ladder: connections held idle, then used again")
-	c.shadeBand(charts, a, bottom)
-	c.drawAxis(a, spot{top, bottom}, age, "idle time")
+	d.Print(canvas.At(20, 32), titleFace(), d.text, "The ladder: connections held idle, then used again")
+	d.shadeBand(charts, a, bottom)
+	d.drawAxis(a, canvas.At(top, bottom), age, "idle time")
 	for n, r := range charts.Ladder {
-		c.drawRung(r, a, top+height*(float64(n)+0.5), height)
+		d.drawRung(r, a, top+height*(float64(n)+0.5), height)
 	}
-	c.drawExpected(charts.Expected, a, bottom)
+	d.drawExpected(charts.Expected, a, bottom)
 	if charts.banded() {
-		c.printOver(a, a.at(charts.Band.From), top-14, "client's danger band: "+bandWords(charts.Band))
+		d.printOver(a, a.at(charts.Band.From), top-14, "client's danger band: "+bandWords(charts.Band))
 	}
-	c.drawLadderKey(charts, bottom+58)
-	return c.png()
+	d.drawLadderKey(charts, bottom+58)
+	return d.png()
 }
 
 // ladderTop is where the first row begins: below what is said of lines and areas.
@@ -81,42 +80,42 @@ func ladderTimes(charts Charts) []time.Duration {
 }
 
 // drawRung draws one row.
-func (c *canvas) drawRung(r ChartRung, a axis, y, height float64) {
+func (d *drawing) drawRung(r ChartRung, a axis, y, height float64) {
 	half := height * 0.28
-	name := c.short(styleText, age(max(0, r.Hold)), ladderLeft-24)
-	c.print(spot{ladderLeft - 10 - c.width(styleText, name), y + 4.5}, styleText, c.text, name)
-	end, i := a.at(r.Hold), c.inkOf(r.Verdict)
+	name := d.Short(textFace(), age(max(0, r.Hold)), ladderLeft-24)
+	d.Print(canvas.At(ladderLeft-10-d.Width(textFace(), name), y+4.5), textFace(), d.text, name)
+	end, i := a.at(r.Hold), d.inkOf(r.Verdict)
 	if r.Hold > 0 {
-		c.drawBar(r, a, y, half)
-		c.sign(r.Verdict, spot{end, y}, half*0.95)
+		d.drawBar(r, a, y, half)
+		d.sign(r.Verdict, canvas.At(end, y), half*0.95)
 	}
 	if r.Closed > 0 {
-		c.diamond(spot{a.at(r.Closed), y}, half*1.15)
+		d.diamond(canvas.At(a.at(r.Closed), y), half*1.15)
 	}
-	c.sign(r.Verdict, spot{ladderRight + 22, y}, 5)
-	c.print(spot{ladderRight + 36, y + 4.5}, styleText, i, c.short(styleText, rungWords(r), pictureWidth-ladderRight-46))
+	d.sign(r.Verdict, canvas.At(ladderRight+22, y), 5)
+	d.Print(canvas.At(ladderRight+36, y+4.5), textFace(), i, d.Short(textFace(), rungWords(r), pictureWidth-ladderRight-46))
 }
 
 // drawBar is solid for as long as the connection is known to have lived, empty
 // behind a close, hatched where nobody knows since when it was dead, and no more
 // than a line where nothing was judged.
-func (c *canvas) drawBar(r ChartRung, a axis, y, half float64) {
-	from, to := spot{a.left, y - half}, spot{a.at(r.Hold), y + half}
-	lived := spot{to.x, to.y}
+func (d *drawing) drawBar(r ChartRung, a axis, y, half float64) {
+	from, to := canvas.At(a.left, y-half), canvas.At(a.at(r.Hold), y+half)
+	lived := to
 	switch {
 	case r.Closed > 0 && r.Closed < r.Hold:
-		c.frame(from, to, c.faint)
-		lived.x = a.at(r.Closed)
+		d.frame(from, to, d.faint)
+		lived.X = a.at(r.Closed)
 	case r.Closed > 0 || r.Verdict == probes.VerdictPass:
 	case !unseen(r):
-		c.rect(spot{from.x, y - 0.5}, spot{to.x, y + 0.5}, c.faint)
+		d.Fill(canvas.At(from.X, y-0.5), canvas.At(to.X, y+0.5), d.faint)
 		return
 	default:
-		c.hatch(from, to, c.faint)
-		c.frame(from, to, c.faint)
+		d.hatch(from, to, d.faint)
+		d.frame(from, to, d.faint)
 		return
 	}
-	c.rect(from, lived, c.alive)
+	d.Fill(from, lived, d.alive)
 }
 
 // unseen reports whether a connection died without anybody seeing when.
@@ -136,22 +135,22 @@ func rungWords(r ChartRung) string {
 	return text
 }
 
-func (c *canvas) inkOf(v probes.Verdict) ink {
+func (d *drawing) inkOf(v probes.Verdict) color.RGBA {
 	switch v {
 	case probes.VerdictPass:
-		return c.alive
+		return d.alive
 	case probes.VerdictDegraded:
-		return c.warn
+		return d.warn
 	case probes.VerdictFail:
-		return c.bad
+		return d.bad
 	case probes.VerdictSkipped, probes.VerdictIncomplete:
-		return c.faint
+		return d.faint
 	}
-	return c.faint
+	return d.faint
 }
 
 // shadeBand shades the idle times at which the client would use a dead connection.
-func (c *canvas) shadeBand(charts Charts, a axis, bottom float64) {
+func (d *drawing) shadeBand(charts Charts, a axis, bottom float64) {
 	if !charts.banded() {
 		return
 	}
@@ -160,48 +159,48 @@ func (c *canvas) shadeBand(charts Charts, a axis, bottom float64) {
 	if !charts.Band.Open {
 		to = a.at(charts.Band.To)
 	}
-	c.rect(spot{from, top}, spot{to, bottom}, c.band)
-	c.vertical(spot{from, top}, spot{from, bottom}, 0, c.bandEdge)
+	d.Fill(canvas.At(from, top), canvas.At(to, bottom), d.band)
+	d.vertical(canvas.At(from, top), canvas.At(from, bottom), 0, d.bandEdge)
 	if !charts.Band.Open {
-		c.vertical(spot{to, top}, spot{to, bottom}, 0, c.bandEdge)
+		d.vertical(canvas.At(to, top), canvas.At(to, bottom), 0, d.bandEdge)
 	}
 }
 
 // drawExpected marks the idle time that the path is expected to honour.
-func (c *canvas) drawExpected(expected time.Duration, a axis, bottom float64) {
+func (d *drawing) drawExpected(expected time.Duration, a axis, bottom float64) {
 	const top = 58
 	if expected <= 0 {
 		return
 	}
 	x, text := a.at(expected), "expected to live: "+age(expected)
-	c.vertical(spot{x, top}, spot{x, bottom}, 5, c.text)
-	c.printOver(a, x-c.width(styleSmall, text)/2, top-4, text)
+	d.vertical(canvas.At(x, top), canvas.At(x, bottom), 5, d.text)
+	d.printOver(a, x-d.Width(smallFace(), text)/2, top-4, text)
 }
 
 // printOver sets a small text over the axis, at x or as near as there is room,
 // and on nothing else.
-func (c *canvas) printOver(a axis, x, y float64, text string) {
-	wide := c.width(styleSmall, text)
+func (d *drawing) printOver(a axis, x, y float64, text string) {
+	wide := d.Width(smallFace(), text)
 	x = max(a.left, min(x, a.right-wide))
-	c.rect(spot{x - 3, y - 11}, spot{x + wide + 3, y + 4}, c.paper)
-	c.print(spot{x, y}, styleSmall, c.text, text)
+	d.Fill(canvas.At(x-3, y-11), canvas.At(x+wide+3, y+4), d.paper)
+	d.Print(canvas.At(x, y), smallFace(), d.text, text)
 }
 
 // drawLadderKey says what a bar's looks mean, of those that are there.
-func (c *canvas) drawLadderKey(charts Charts, y float64) {
+func (d *drawing) drawLadderKey(charts Charts, y float64) {
 	closed := slices.ContainsFunc(charts.Ladder, func(r ChartRung) bool { return r.Closed > 0 })
 	x := 20.0
-	entry := func(draw func(from, to spot), text string) {
-		draw(spot{x, y - 10}, spot{x + 22, y})
-		c.print(spot{x + 28, y - 1}, styleSmall, c.faint, text)
-		x += 46 + c.width(styleSmall, text)
+	entry := func(draw func(from, to canvas.Spot), text string) {
+		draw(canvas.At(x, y-10), canvas.At(x+22, y))
+		d.Print(canvas.At(x+28, y-1), smallFace(), d.faint, text)
+		x += 46 + d.Width(smallFace(), text)
 	}
-	entry(func(from, to spot) { c.rect(from, to, c.alive) }, "connection alive")
+	entry(func(from, to canvas.Spot) { d.Fill(from, to, d.alive) }, "connection alive")
 	if closed {
-		entry(func(from, _ spot) { c.diamond(spot{from.x + 11, y - 5}, 6) }, "close seen")
-		entry(func(from, to spot) { c.frame(from, to, c.faint) }, "closed, still held")
+		entry(func(from, _ canvas.Spot) { d.diamond(canvas.At(from.X+11, y-5), 6) }, "close seen")
+		entry(func(from, to canvas.Spot) { d.frame(from, to, d.faint) }, "closed, still held")
 	}
 	if slices.ContainsFunc(charts.Ladder, unseen) {
-		entry(func(from, to spot) { c.hatch(from, to, c.faint); c.frame(from, to, c.faint) }, "no close seen, failed when used again")
+		entry(func(from, to canvas.Spot) { d.hatch(from, to, d.faint); d.frame(from, to, d.faint) }, "no close seen, failed when used again")
 	}
 }

@@ -3,6 +3,7 @@ package alert
 import (
 	"time"
 
+	"perch.example/internal/canvas"
 	"perch.example/probes"
 )
 
@@ -25,10 +26,7 @@ func drawLatency(charts Charts) ([]byte, error) {
 		return nil, nil
 	}
 	bottom := float64(latencyTop + latencyLane*len(lanes))
-	c, err := newCanvas(bottom + latencyFoot)
-	if err != nil {
-		return nil, err
-	}
+	d := newDrawing(bottom + latencyFoot)
 	rtt := charts.roundTrip()
 	times := []time.Duration{rtt}
 	for _, l := range lanes {
@@ -37,14 +35,14 @@ func drawLatency(charts Charts) ([]byte, error) {
 		}
 	}
 	a := newAxis(times, latencyLeft, latencyRight-20)
-	c.print(spot{20, 32}, styleTitle, c.text, "How long each attempt took, by its connection")
-	c.drawAxis(a, spot{latencyTop, bottom}, inMilliseconds, "from the request to the answer's end, ms")
-	c.drawRoundTrip(rtt, a, bottom)
+	d.Print(canvas.At(20, 32), titleFace(), d.text, "How long each attempt took, by its connection")
+	d.drawAxis(a, canvas.At(latencyTop, bottom), inMilliseconds, "from the request to the answer's end, ms")
+	d.drawRoundTrip(rtt, a, bottom)
 	for n, l := range lanes {
-		c.drawLane(l, a, latencyTop+latencyLane*float64(n))
+		d.drawLane(l, a, latencyTop+latencyLane*float64(n))
 	}
-	c.drawLatencyKey(bottom + 58)
-	return c.png()
+	d.drawLatencyKey(bottom + 58)
+	return d.png()
 }
 
 // lane is one kind of connection and its attempts.
@@ -71,48 +69,48 @@ func (c Charts) lanes() []lane {
 }
 
 // drawLane draws the attempts below each other. Of a few each is named.
-func (c *canvas) drawLane(l lane, a axis, top float64) {
+func (d *drawing) drawLane(l lane, a axis, top float64) {
 	const pad, few = 14, 4
-	c.rect(spot{20, top}, spot{latencyRight, top + 0.5}, c.grid)
-	c.print(spot{20, top + latencyLane/2 + 4}, styleText, c.text, string(l.connection))
+	d.Fill(canvas.At(20, top), canvas.At(latencyRight, top+0.5), d.grid)
+	d.Print(canvas.At(20, top+latencyLane/2+4), textFace(), d.text, string(l.connection))
 	step := (latencyLane - 2*pad) / float64(len(l.attempts))
 	for n, attempt := range l.attempts {
-		at := spot{a.at(attempt.Elapsed), top + pad + step*(float64(n)+0.5)}
+		at := canvas.At(a.at(attempt.Elapsed), top+pad+step*(float64(n)+0.5))
 		text := latency(attempt.Elapsed)
 		if attempt.OK {
-			c.disc(at, 4.5, c.alive)
+			d.disc(at, 4.5, d.alive)
 		} else {
 			text += " failed"
-			c.cross(at, 5, 2.5, c.bad)
+			d.cross(at, 5, 2.5, d.bad)
 		}
 		if len(l.attempts) > few {
 			continue
 		}
-		x := at.x + 11
-		if x+c.width(styleSmall, text) > latencyRight {
-			x = at.x - 11 - c.width(styleSmall, text)
+		x := at.X + 11
+		if x+d.Width(smallFace(), text) > latencyRight {
+			x = at.X - 11 - d.Width(smallFace(), text)
 		}
-		c.print(spot{x, at.y + 4}, styleSmall, c.text, text)
+		d.Print(canvas.At(x, at.Y+4), smallFace(), d.text, text)
 	}
 }
 
 // drawRoundTrip marks the time that nothing on the network can be faster than.
-func (c *canvas) drawRoundTrip(rtt time.Duration, a axis, bottom float64) {
+func (d *drawing) drawRoundTrip(rtt time.Duration, a axis, bottom float64) {
 	if rtt <= 0 {
 		return
 	}
 	x := a.at(rtt)
-	c.vertical(spot{x, latencyTop - 8}, spot{x, bottom}, 5, c.text)
+	d.vertical(canvas.At(x, latencyTop-8), canvas.At(x, bottom), 5, d.text)
 	text := "round trip: " + latency(rtt)
-	c.printOver(a, x-c.width(styleSmall, text)/2, latencyTop-13, text)
+	d.printOver(a, x-d.Width(smallFace(), text)/2, latencyTop-13, text)
 }
 
-func (c *canvas) drawLatencyKey(y float64) {
-	c.disc(spot{31, y - 5}, 4.5, c.alive)
-	c.print(spot{44, y - 1}, styleSmall, c.faint, "answered as expected")
-	x := 44 + c.width(styleSmall, "answered as expected") + 30
-	c.cross(spot{x, y - 5}, 5, 2.5, c.bad)
-	c.print(spot{x + 13, y - 1}, styleSmall, c.faint, "failed")
+func (d *drawing) drawLatencyKey(y float64) {
+	d.disc(canvas.At(31, y-5), 4.5, d.alive)
+	d.Print(canvas.At(44, y-1), smallFace(), d.faint, "answered as expected")
+	x := 44 + d.Width(smallFace(), "answered as expected") + 30
+	d.cross(canvas.At(x, y-5), 5, 2.5, d.bad)
+	d.Print(canvas.At(x+13, y-1), smallFace(), d.faint, "failed")
 }
 
 // inMilliseconds names a tick of an axis in ms.

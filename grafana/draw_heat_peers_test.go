@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+
+	"perch.example/internal/canvas"
 )
 
 // heat draws a histogram over time: the darker, the more.
@@ -35,7 +37,7 @@ func (d *drawing) heat(p dashboard.Panel, found []course, a area) {
 	d.timeAxis(area{plot.x, plot.y + plot.h, plot.w, 2})
 	for _, v := range s.ticks() {
 		text := written(*p.FieldConfig.Defaults.Unit, nil, v)
-		d.print(small(), rgb("#666666"), spot{plot.x - 6 - d.width(small(), text), s.y(v) + 4}, text)
+		d.Print(canvas.At(plot.x-6-d.Width(small(), text), s.y(v)+4), small(), rgb("#666666"), text)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	stats "github.com/grafana/grafana-foundation-sdk/go/stat"
+
+	"perch.example/internal/canvas"
 )
 
 // stats draws numbers or words, one tile a series.
@@ -40,10 +42,10 @@ func (d *drawing) stats(p dashboard.Panel, found []course, a area) {
 		}
 		if o.TextMode == common.BigValueTextModeValueAndName {
 			name := area{tile.x + 4, tile.y + tile.h*0.62, tile.w - 8, tile.h * 0.36}
-			d.center(face{size: 12}, rgb("#444444"), name, c.name)
+			d.center(medium(), rgb("#444444"), name, c.name)
 			tile.h *= 0.66
 		}
-		d.center(face{bold: true, size: math.Min(30, tile.h*0.62)}, front, tile.inner(3), text)
+		d.center(canvas.Face{Bold: true, Size: math.Min(30, tile.h*0.62)}, front, tile.inner(3), text)
 	}
 }
 
@@ -67,10 +69,10 @@ func (d *drawing) spark(c course, a area, ink string) {
 			low, high = math.Min(low, p.value), math.Max(high, p.value)
 		}
 	}
-	at := func(p point) spot {
-		return spot{a.x + d.share(p)*a.w, a.y + a.h - (p.value-low)/math.Max(high-low, 1e-12)*a.h*0.9}
+	at := func(p point) canvas.Spot {
+		return canvas.At(a.x+d.share(p)*a.w, a.y+a.h-(p.value-low)/math.Max(high-low, 1e-12)*a.h*0.9)
 	}
-	var above []spot
+	var above []canvas.Spot
 	for _, p := range c.points {
 		if !math.IsNaN(p.value) {
 			above = append(above, at(p))
@@ -79,7 +81,7 @@ func (d *drawing) spark(c course, a area, ink string) {
 	if len(above) < 2 {
 		return
 	}
-	d.shape(faded(rgb(ink), 0.25), append(append([]spot{}, above...), spot{above[len(above)-1].x, a.y + a.h}, spot{above[0].x, a.y + a.h})...)
+	d.Shape(faded(rgb(ink), 0.25), append(append([]canvas.Spot{}, above...), canvas.At(above[len(above)-1].X, a.y+a.h), canvas.At(above[0].X, a.y+a.h))...)
 	for i := 1; i < len(above); i++ {
 		d.line(rgb(ink), 1.5, above[i-1], above[i])
 	}
@@ -100,7 +102,7 @@ func (d *drawing) gauges(p dashboard.Panel, found []course, a area) {
 	most, names := 0.0, 0.0
 	for _, c := range found {
 		v, _ := c.last()
-		most, names = math.Max(most, v), math.Max(names, d.width(medium(), c.name))
+		most, names = math.Max(most, v), math.Max(names, d.Width(medium(), c.name))
 	}
 	if f.Max != nil {
 		most = *f.Max
@@ -112,11 +114,11 @@ func (d *drawing) gauges(p dashboard.Panel, found []course, a area) {
 		v, _ := c.last()
 		text, ink := shown(p, v)
 		y := top + h*float64(i)
-		d.print(medium(), rgb("#222222"), spot{a.x, y + h/2 + 4}, d.short(medium(), c.name, names))
+		d.Print(canvas.At(a.x, y+h/2+4), medium(), rgb("#222222"), d.Short(medium(), c.name, names))
 		bar := area{a.x + names + 10, y + h*0.15, a.w - names - 82, h * 0.7}
 		d.fill(bar, rgb("#eeeeee"))
 		bar.w *= math.Min(1, math.Max(0, v/math.Max(most, 1e-12)))
 		d.fill(bar, rgb(ink))
-		d.print(face{bold: true, size: 12.5}, rgb(ink), spot{a.x + a.w - 66, y + h/2 + 4}, text)
+		d.Print(canvas.At(a.x+a.w-66, y+h/2+4), strong(), rgb(ink), text)
 	}
 }

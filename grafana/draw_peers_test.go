@@ -13,6 +13,8 @@ import (
 
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
+
+	"perch.example/internal/canvas"
 )
 
 // How a dashboard lies on a picture, in points.
@@ -25,7 +27,8 @@ const (
 
 // drawing is a dashboard being drawn.
 type drawing struct {
-	*canvas
+	*canvas.Canvas
+	t      *testing.T
 	server server
 	span   span
 	board  Board
@@ -39,7 +42,10 @@ func picture(t *testing.T, b Board, p server, s span) []byte {
 	for _, each := range b.Panels {
 		bottom = max(bottom, position(each).Y+position(each).H)
 	}
-	d := &drawing{canvas: newCanvas(t, 24*cell+2*gap, header+float64(bottom)*row+gap), server: p, span: s, board: b}
+	d := &drawing{
+		Canvas: canvas.New(canvas.At(24*cell+2*gap, header+float64(bottom)*row+gap), dots, rgb("#f4f5f5")),
+		t:      t, server: p, span: s, board: b,
+	}
 	d.header()
 	d.alarms = d.incidents()
 	for _, each := range b.Panels {
@@ -47,8 +53,8 @@ func picture(t *testing.T, b Board, p server, s span) []byte {
 		a := area{gap + float64(at.X)*cell, header + float64(at.Y)*row, float64(at.W) * cell, float64(at.H) * row}
 		if each.RowPanel != nil {
 			x, y := a.x+8, a.y+a.h-13
-			d.shape(rgb("#666666"), spot{x, y - 3}, spot{x + 9, y - 3}, spot{x + 4.5, y + 3})
-			d.print(strong(), rgb("#333333"), spot{x + 16, y + 4}, *each.RowPanel.Title)
+			d.Shape(rgb("#666666"), canvas.At(x, y-3), canvas.At(x+9, y-3), canvas.At(x+4.5, y+3))
+			d.Print(canvas.At(x+16, y+4), strong(), rgb("#333333"), *each.RowPanel.Title)
 			continue
 		}
 		d.panel(*each.Panel, a)
@@ -66,9 +72,9 @@ func position(p dashboard.PanelOrRowPanel) dashboard.GridPos {
 // header is the title, the variables and the links.
 func (d *drawing) header() {
 	ink, faint := rgb("#222222"), rgb("#666666")
-	d.print(face{bold: true, size: 17}, ink, spot{12, 26}, *d.board.Title)
+	d.Print(canvas.At(12, 26), canvas.Face{Bold: true, Size: 17}, ink, *d.board.Title)
 	when := d.span.from.Format("2006-01-02 15:04") + " to " + d.span.to.Format("2006-01-02 15:04 MST")
-	d.print(medium(), faint, spot{24*cell - d.width(medium(), when), 26}, when)
+	d.Print(canvas.At(24*cell-d.Width(medium(), when), 26), medium(), faint, when)
 	x := 12.0
 	for _, v := range d.board.Templating.List {
 		if v.Hide != nil && *v.Hide == dashboard.VariableHideHideVariable {
@@ -79,12 +85,12 @@ func (d *drawing) header() {
 			value = *v.Current.Text.String
 		}
 		label := *v.Label
-		d.print(medium(), faint, spot{x, 54}, label)
-		x += d.width(medium(), label) + 6
-		wide := d.width(medium(), value) + 22
+		d.Print(canvas.At(x, 54), medium(), faint, label)
+		x += d.Width(medium(), label) + 6
+		wide := d.Width(medium(), value) + 22
 		d.fill(area{x, 39, wide, 22}, rgb("#c8c8c8"))
 		d.fill(area{x + 1, 40, wide - 2, 20}, rgb("#ffffff"))
-		d.print(medium(), ink, spot{x + 7, 54}, value)
+		d.Print(canvas.At(x+7, 54), medium(), ink, value)
 		x += wide + 14
 	}
 	x = 24 * cell
@@ -93,8 +99,8 @@ func (d *drawing) header() {
 		if d.board.Links[i].Type == dashboard.DashboardLinkTypeDashboards {
 			title = "other dashboards of perch"
 		}
-		x -= d.width(medium(), title)
-		d.print(medium(), rgb(info), spot{x, 54}, title)
+		x -= d.Width(medium(), title)
+		d.Print(canvas.At(x, 54), medium(), rgb(info), title)
 		x -= 18
 	}
 }
@@ -104,7 +110,7 @@ func (d *drawing) panel(p dashboard.Panel, a area) {
 	frame := area{a.x + gap/2, a.y + gap/2, a.w - gap, a.h - gap}
 	d.fill(frame, rgb("#dcdcdc"))
 	d.fill(frame.inner(0.8), rgb("#ffffff"))
-	d.print(strong(), rgb("#222222"), spot{frame.x + 8, frame.y + 17}, d.short(strong(), *p.Title, frame.w-16))
+	d.Print(canvas.At(frame.x+8, frame.y+17), strong(), rgb("#222222"), d.Short(strong(), *p.Title, frame.w-16))
 	body := area{frame.x + 8, frame.y + 25, frame.w - 16, frame.h - 32}
 	found := d.ask(p, body.w)
 	switch look(p.Type) {
@@ -150,7 +156,7 @@ func (d *drawing) none(p dashboard.Panel, a area) {
 	if p.FieldConfig.Defaults.NoValue != nil {
 		text = *p.FieldConfig.Defaults.NoValue
 	}
-	d.center(face{size: 15}, rgb("#777777"), a, text)
+	d.center(canvas.Face{Size: 15}, rgb("#777777"), a, text)
 }
 
 // shown is a value as the panel's words, or its unit, tell it; and its colour.

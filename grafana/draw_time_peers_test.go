@@ -11,6 +11,8 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+
+	"perch.example/internal/canvas"
 )
 
 // scale turns values into heights of a plot.
@@ -63,7 +65,7 @@ func (d *drawing) timeAxis(plot area) {
 		x := plot.x + d.share(point{at: at})*plot.w
 		d.fill(area{x, plot.y, 0.7, plot.h}, rgb("#ebebeb"))
 		text := at.Format("15:04")
-		d.print(small(), rgb("#666666"), spot{x - d.width(small(), text)/2, plot.y + plot.h + 13}, text)
+		d.Print(canvas.At(x-d.Width(small(), text)/2, plot.y+plot.h+13), small(), rgb("#666666"), text)
 	}
 }
 
@@ -89,13 +91,13 @@ func (d *drawing) lines(p dashboard.Panel, found []course, a area) {
 	for _, v := range s.ticks() {
 		d.fill(area{plot.x, s.y(v), plot.w, 0.7}, rgb("#e4e4e4"))
 		text := written(*p.FieldConfig.Defaults.Unit, nil, v)
-		d.print(small(), rgb("#666666"), spot{plot.x - 6 - d.width(small(), text), s.y(v) + 4}, text)
+		d.Print(canvas.At(plot.x-6-d.Width(small(), text), s.y(v)+4), small(), rgb("#666666"), text)
 	}
 	d.marks(plot)
 	if custom.ThresholdsStyle != nil {
 		for _, step := range p.FieldConfig.Defaults.Thresholds.Steps {
 			if step.Value != nil && *step.Value <= s.high {
-				d.dashed(rgb(step.Color), 1, spot{plot.x, s.y(*step.Value)}, spot{plot.x + plot.w, s.y(*step.Value)})
+				d.dashed(rgb(step.Color), 1, canvas.At(plot.x, s.y(*step.Value)), canvas.At(plot.x+plot.w, s.y(*step.Value)))
 			}
 		}
 	}
@@ -168,8 +170,8 @@ func (d *drawing) marks(plot area) {
 			}
 			x, to := plot.x+d.share(begun)*plot.w, plot.x+d.share(p)*plot.w
 			d.fill(area{x, plot.y, to - x, plot.h}, rgb("#fdf3ee"))
-			d.dashed(rgb(bad), 1, spot{x, plot.y}, spot{x, plot.y + plot.h})
-			d.shape(rgb(bad), spot{x - 3.5, plot.y + plot.h + 4}, spot{x + 3.5, plot.y + plot.h + 4}, spot{x, plot.y + plot.h})
+			d.dashed(rgb(bad), 1, canvas.At(x, plot.y), canvas.At(x, plot.y+plot.h))
+			d.Shape(rgb(bad), canvas.At(x-3.5, plot.y+plot.h+4), canvas.At(x+3.5, plot.y+plot.h+4), canvas.At(x, plot.y+plot.h))
 			if !last {
 				begun = c.points[i+1]
 			}
@@ -183,7 +185,7 @@ func (d *drawing) stroke(c course, s scale, ink string, dash bool) {
 		if math.IsNaN(a.value) || math.IsNaN(b.value) || b.at.Sub(a.at) > joined*time.Millisecond {
 			continue
 		}
-		from, to := spot{s.plot.x + d.share(a)*s.plot.w, s.y(a.value)}, spot{s.plot.x + d.share(b)*s.plot.w, s.y(b.value)}
+		from, to := canvas.At(s.plot.x+d.share(a)*s.plot.w, s.y(a.value)), canvas.At(s.plot.x+d.share(b)*s.plot.w, s.y(b.value))
 		if dash && (a.at.Unix()/600)%2 == 0 && d.span.long() > time.Hour {
 			continue
 		}
@@ -192,20 +194,20 @@ func (d *drawing) stroke(c course, s scale, ink string, dash bool) {
 }
 
 func (d *drawing) stack(c course, s scale, below map[int64]float64, ink string) {
-	var above, under []spot
+	var above, under []canvas.Spot
 	for _, p := range c.points {
 		if math.IsNaN(p.value) {
 			continue
 		}
 		x, low := s.plot.x+d.share(p)*s.plot.w, below[p.at.Unix()]
 		below[p.at.Unix()] = low + p.value
-		above, under = append(above, spot{x, s.y(low + p.value)}), append(under, spot{x, s.y(low)})
+		above, under = append(above, canvas.At(x, s.y(low+p.value))), append(under, canvas.At(x, s.y(low)))
 	}
 	if len(above) < 2 {
 		return
 	}
 	slices.Reverse(under)
-	d.shape(faded(rgb(ink), 0.6), append(append([]spot{}, above...), under...)...)
+	d.Shape(faded(rgb(ink), 0.6), append(append([]canvas.Spot{}, above...), under...)...)
 	for i := 1; i < len(above); i++ {
 		d.line(rgb(ink), 1.2, above[i-1], above[i])
 	}
@@ -231,7 +233,7 @@ func (d *drawing) legend(p dashboard.Panel, found []course, a area) {
 	x, y := a.x, a.y
 	for i, c := range found {
 		ink, _ := inkOf(p, c.name, i)
-		wide := d.width(small(), c.name) + 30
+		wide := d.Width(small(), c.name) + 30
 		if x+wide > a.x+a.w && x > a.x {
 			x, y = a.x, y+lineHeight
 		}
@@ -239,7 +241,7 @@ func (d *drawing) legend(p dashboard.Panel, found []course, a area) {
 			return
 		}
 		d.fill(area{x, y + 5, 12, 3}, rgb(ink))
-		d.print(small(), rgb("#333333"), spot{x + 16, y + 10}, d.short(small(), c.name, a.w-16))
+		d.Print(canvas.At(x+16, y+10), small(), rgb("#333333"), d.Short(small(), c.name, a.w-16))
 		x += wide
 	}
 }
@@ -249,7 +251,7 @@ func (d *drawing) legendHeight(found []course, wide float64) float64 {
 	const most = 3
 	lines, x := 1.0, 0.0
 	for _, c := range found {
-		w := d.width(small(), c.name) + 30
+		w := d.Width(small(), c.name) + 30
 		if x+w > wide && x > 0 {
 			lines, x = lines+1, 0
 		}
@@ -266,14 +268,14 @@ func (d *drawing) states(p dashboard.Panel, found []course, a area) {
 	}
 	names := 0.0
 	for _, c := range found {
-		names = math.Max(names, d.width(small(), c.name))
+		names = math.Max(names, d.Width(small(), c.name))
 	}
 	names = math.Min(names, a.w*0.42)
 	plot := area{a.x + names + 8, a.y, a.w - names - 8, a.h - 38}
 	h := plot.h / float64(len(found))
 	for i, c := range found {
 		y := plot.y + h*float64(i)
-		d.print(small(), rgb("#222222"), spot{a.x + names - d.width(small(), d.short(small(), c.name, names)), y + h/2 + 4}, d.short(small(), c.name, names))
+		d.Print(canvas.At(a.x+names-d.Width(small(), d.Short(small(), c.name, names)), y+h/2+4), small(), rgb("#222222"), d.Short(small(), c.name, names))
 		d.stateRow(p, c, area{plot.x, y + h*0.1, plot.w, h * 0.8})
 	}
 	d.timeAxis(area{plot.x, plot.y + plot.h, plot.w, 2})
@@ -293,8 +295,8 @@ func (d *drawing) stateRow(p dashboard.Panel, c course, a area) {
 		x, right := a.x+d.share(c.points[i])*a.w, a.x+d.share(point{at: to})*a.w
 		text, ink := shown(p, c.points[i].value)
 		d.fill(area{x, a.y, right - x, a.h}, faded(rgb(ink), 0.85))
-		if a.h > 10 && d.width(small(), text) < right-x-6 {
-			d.print(small(), rgb("#ffffff"), spot{x + 5, a.y + a.h/2 + 4}, text)
+		if a.h > 10 && d.Width(small(), text) < right-x-6 {
+			d.Print(canvas.At(x+5, a.y+a.h/2+4), small(), rgb("#ffffff"), text)
 		}
 		i = end + 1
 	}
@@ -312,8 +314,8 @@ func (d *drawing) words(p dashboard.Panel, a area) {
 		for _, key := range keys {
 			w := m.ValueMap.Options[key]
 			d.fill(area{x, a.y + 1, 11, 11}, rgb(*w.Color))
-			d.print(small(), rgb("#333333"), spot{x + 16, a.y + 10}, *w.Text)
-			x += d.width(small(), *w.Text) + 34
+			d.Print(canvas.At(x+16, a.y+10), small(), rgb("#333333"), *w.Text)
+			x += d.Width(small(), *w.Text) + 34
 		}
 	}
 }
