@@ -32,8 +32,10 @@ func (c ConfigMapConfig) explain(doing, resource string, err error) error {
 		return fmt.Errorf("%s cannot be reached: the API server does not take perch's credentials; log in again, or see that the Pod's token is mounted: %w", what, err)
 	case mistrusted(err):
 		return fmt.Errorf("%s cannot be reached: the API server's certificate cannot be verified; see the kubeconfig's certificate-authority, or the Pod's ca.crt, and whether something on the way ends TLS: %w", what, err)
+	case !answered(err) && !c.inPod:
+		return fmt.Errorf("%s cannot be reached: is the kubeconfig's server right, and does the proxy of the environment (HTTPS_PROXY, NO_PROXY) lead there? %w", what, err)
 	case !answered(err):
-		return fmt.Errorf("%s cannot be reached: does a NetworkPolicy let perch reach the API server? %w", what, err)
+		return fmt.Errorf("%s cannot be reached: does a NetworkPolicy let perch reach the API server (ports 443 and 6443)? %w", what, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

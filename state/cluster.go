@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +34,8 @@ type ConfigMapConfig struct {
 	// never shorter than what it takes to see that a holder is gone: Lease and a
 	// fifth more.
 	Wait time.Duration
+	// inPod: this is a Pod's own way to its API server, where no proxy is.
+	inPod bool
 }
 
 const (
@@ -107,13 +111,18 @@ func byServiceAccount(c ConfigMapConfig, env func(string) (string, bool), folder
 	if !set {
 		port = "443"
 	}
-	c.Namespace = strings.TrimSpace(string(namespace))
+	c.Namespace, c.inPod = strings.TrimSpace(string(namespace)), true
 	c.Rest = &rest.Config{
-		Host: "https://" + net.JoinHostPort(host, port), TLSClientConfig: rest.TLSClientConfig{CAFile: ca},
+		Proxy: direct,
+		Host:  "https://" + net.JoinHostPort(host, port), TLSClientConfig: rest.TLSClientConfig{CAFile: ca},
 		BearerTokenFile: token, // read anew each minute: it is short-lived
 	}
 	return c, nil
 }
+
+// direct is the API server's address inside the cluster, which the proxy that the
+// environment names for what is outside does not know, and NO_PROXY often forgets.
+func direct(*http.Request) (*url.URL, error) { return nil, nil }
 
 func byKubeconfig(c ConfigMapConfig, files []string) (ConfigMapConfig, error) {
 	rules := &clientcmd.ClientConfigLoadingRules{Precedence: files}

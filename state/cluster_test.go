@@ -1,7 +1,10 @@
 package state
 
 import (
+	"context"
 	"encoding/pem"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -113,6 +116,45 @@ func TestConfigMapConfigIsChecked(t *testing.T) {
 		}
 		if _, err := ReadConfigMap(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("reading: %v, want %q", err, want)
+		}
+	}
+}
+
+// aProxy is one of the environment that leads nowhere; the package's test process
+// has it from its start, for net/http reads the environment once.
+const aProxy = "http://127.0.0.1:1"
+
+// A Pod whose application leaves through a proxy has its variables, and NO_PROXY
+// seldom names the API server.
+func TestNoProxyToAPodsAPIServer(t *testing.T) {
+	fake := kubefake.New("shop", "perch-state")
+	server := httptest.NewTLSServer(fake)
+	t.Cleanup(server.Close)
+	folder := t.TempDir()
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	write(t, filepath.Join(folder, "token"), "made-up")
+	write(t, filepath.Join(folder, "namespace"), "shop\n")
+	write(t, filepath.Join(folder, "ca.crt"), string(ca))
+	c, err := byServiceAccount(ConfigMapConfig{Name: "perch-state", Identity: "pod-a"}, environment(map[string]string{"KUBERNETES_SERVICE_HOST": "192.0.2.1"}), folder)
+	must(t, err)
+	if by, err := http.ProxyFromEnvironment(httptest.NewRequest(http.MethodGet, c.Rest.Host, nil)); err != nil || by == nil || by.String() != aProxy {
+		t.Fatalf("the environment's proxy is %v, %v: this test would prove nothing", by, err)
+	}
+	c.Rest.ServerName = "example.com"
+	c.Rest.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if address != "192.0.2.1:443" {
+			t.Errorf("connects to %s, want the API server itself", address)
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, server.Listener.Addr().String())
+	}
+	must(t, aRun(t.Context(), site{open: opener(c)}))
+}
+
+// Without an answer the hint is about what is on the way from here.
+func TestNoAnswerIsExplained(t *testing.T) {
+	for want, c := range map[string]ConfigMapConfig{"a NetworkPolicy": {inPod: true}, "HTTPS_PROXY, NO_PROXY": {}} {
+		if err := c.explain("opening", resourceLeases, io.ErrUnexpectedEOF); !strings.Contains(err.Error(), want) {
+			t.Errorf("in a Pod %t: %v, want %q", c.inPod, err, want)
 		}
 	}
 }

@@ -26,6 +26,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, saveForEver(path))
 		os.Exit(1)
 	}
+	if err := errors.Join(os.Setenv("HTTPS_PROXY", aProxy), os.Setenv("NO_PROXY", ""), os.Setenv("no_proxy", ""), os.Setenv("https_proxy", "")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 

@@ -36,7 +36,7 @@ func (b *builder) environment() error {
 		b.copied("variable "+name, "%s", proxyWhy(e))
 	}
 	if some {
-		b.left("the workload's HTTP proxy", "perch's notices, pushes and calls of the API server go through it (NO_PROXY must name what is inside the cluster); its probes do not: they connect to the target themselves, so what the proxy does to idle connections is not seen, and where nothing but the proxy may leave they fail to connect")
+		b.left("the workload's HTTP proxy", "perch's notices and pushes go through it (NO_PROXY must name what is inside the cluster); its calls of the API server and its probes do not: they connect themselves, so what the proxy does to idle connections is not seen, and where nothing but the proxy may leave they fail to connect")
 	}
 	if len(v.unknown) > 0 {
 		b.left("variables from "+inWords(v.unknown), "the input does not hold it, so whether it names a proxy or authorities cannot be seen; collect cm too, or copy them by hand")
