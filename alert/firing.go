@@ -50,7 +50,7 @@ func notice(i Incident, kind Kind, run probes.Run, o Options) Notice {
 		section(ladderHeading(outcomes), FormFixed, maxLadder, ladderLines(outcomes)),
 		section("Explanations, ruled in or out by what was measured", FormList, maxHypotheses, hypotheses(*lead, outcomes)),
 		section("What to change", FormList, maxAdvice, advice(*lead, outcomes)),
-		section(checkHeading(kind), FormList, maxCheck, checks(i, *lead, kind, o.Config)),
+		section(checkHeading(kind), FormList, maxCheck, checks(i, *lead, kind, o)),
 	)
 	return n
 }
@@ -239,70 +239,4 @@ func withoutNumbers(text string) string {
 		}
 		return r
 	}, text)
-}
-
-// checks say how to look now, and how to be left in peace.
-// A preview is not sent, so there is nothing to mute.
-func checks(i Incident, lead probes.Outcome, kind Kind, config string) []string {
-	again := "`" + command(i, config) + "` runs it again now"
-	if kind != KindPreview { // of a run that nothing remembers
-		again += "; it counts as a run"
-	}
-	lines := []string{again}
-	if address := publicURL(lead.Notice.URL); address != "" && i.Family == probes.FamilyConnection {
-		lines = append(lines, "`perch idle "+quoted(address)+"` measures this path's idle timeout")
-	}
-	if kind == KindPreview {
-		return lines
-	}
-	what := i.Target
-	if len(i.Probes) == 1 {
-		what = i.Probes[0]
-	}
-	return append(lines, mute(what, config))
-}
-
-// mute says how to be left in peace for a while: nothing is told, perch goes on.
-func mute(what, config string) string {
-	return "`perch silence add" + withConfig(config) + " " + quoted(what) + " --for 2h --reason \"...\"` mutes it for 2 hours; perch goes on measuring"
-}
-
-func withConfig(config string) string {
-	if config == "" {
-		return ""
-	}
-	return " --config " + quoted(config)
-}
-
-func checkHeading(kind Kind) string {
-	if kind == KindPreview || kind == KindResolved {
-		return "Check now"
-	}
-	return "Check now, or mute"
-}
-
-// command runs the incident's probes again. It is to be pasted, so it is kept
-// short enough not to be cut.
-func command(i Incident, config string) string {
-	const most = 3
-	text := "perch run" + withConfig(config)
-	if len(i.Probes) > most {
-		return text + " --only " + quoted(i.Target) + " --all"
-	}
-	for _, id := range i.Probes {
-		text += " --only " + quoted(id)
-	}
-	return text + " --all"
-}
-
-// quoted makes one word of a shell's out of a text.
-func quoted(text string) string {
-	text = clean(text)
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+,=", r)
-	}
-	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

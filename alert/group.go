@@ -314,9 +314,12 @@ func groupLines(list []turn, all sortedRun) []string {
 }
 
 func groupChecks(example turn, o Options) []string {
-	lines := []string{"`" + command(example.Incident, o.Config) + "` runs the example again now; it counts as a run"}
+	lines := []string{"`" + command(example.Incident, o) + "` runs the example again now; it counts as a run"}
+	if o.Beside != "" {
+		lines = []string{byItself(example.Incident, o)}
+	}
 	if example.kind != KindResolved {
-		lines = append(lines, mute(example.Target, o.Config)+"; the others likewise")
+		lines = append(lines, mute(example.Target, o)+"; the others likewise")
 	}
 	return lines
 }

@@ -41,7 +41,7 @@ func reminderNotice(i Incident, run probes.Run, o Options) Notice {
 		facts("Since when, and how often", i.soFar(o)...),
 		section("What changed since it opened", FormText, maxExperience, sinceOpening(i, look(outcomes, i.Family))),
 		section(ladderHeading(outcomes), FormFixed, maxLadder, ladderLines(outcomes)),
-		section("Check now, or mute", FormList, maxCheck, checks(i, lead, KindReminder, o.Config)),
+		section("Check now, or mute", FormList, maxCheck, checks(i, lead, KindReminder, o)),
 	)
 	return n
 }

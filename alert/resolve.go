@@ -26,7 +26,7 @@ func resolvedNotice(i Incident, run probes.Run, o Options) Notice {
 		section("The proof, from the last run. "+ladderHeading(outcomes), FormFixed, maxLadder, ladderLines(outcomes)),
 		section("What is still not as it should be", FormList, maxHypotheses, leftOver(i, outcomes)),
 		section("When it would come back", FormText, maxFacts, returns(i, outcomes, changed, o)),
-		section(checkHeading(KindResolved), FormList, maxCheck, checks(i, probes.Outcome{}, KindResolved, o.Config)[:1]),
+		section(checkHeading(KindResolved), FormList, maxCheck, again(i, KindResolved, o)),
 	)
 	return n
 }

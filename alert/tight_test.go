@@ -60,7 +60,7 @@ func TestCommandsCanBePasted(t *testing.T) {
 		{"many probes", "", ids(40), "perch run --only stock-api --all"},
 	} {
 		i := Incident{Target: "stock-api", Probes: tt.probes}
-		if got := command(i, tt.config); got != tt.want {
+		if got := command(i, Options{Config: tt.config}); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}
 	}
@@ -151,5 +151,35 @@ func TestANoticeFitsANarrowTerminal(t *testing.T) {
 	}
 	if strings.Join(strings.Fields(text), " ") != strings.Join(strings.Fields(Text(notices[0])), " ") {
 		t.Error("the narrow text says something else")
+	}
+}
+
+// TestChecksBesideServe: no perch run can run beside a perch that has the state
+// to itself, so what it tells names none.
+func TestChecksBesideServe(t *testing.T) {
+	o := options(0)
+	o.FireAfter, o.Config, o.Beside = 1, "/etc/perch/config", "kubectl -n shop exec deploy/perch -- /perch"
+	run := incident()
+	for i := range run.Outcomes {
+		run.Outcomes[i].Every = 5 * time.Minute
+	}
+	_, notices := Decide(Memory{}, run, o)
+	text := strings.Join(strings.Fields(Text(notices[0])), " ") // lines are broken anywhere
+	for _, want := range []string{
+		"`kubectl -n shop exec deploy/perch -- /perch idle https://api.partner.example/v1/calendar --max 10s` measures this path's idle timeout now",
+		"perch serve runs it again by itself, within 5m",
+		"`kubectl -n shop exec deploy/perch -- /perch silence add --config /etc/perch/config stock-api/calendar-idle --for 2h",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "perch run --") {
+		t.Errorf("it names a run that would be refused:\n%s", text)
+	}
+	refused := single("stock-api", "calendar", probes.VerdictFail, probes.DiagnosisUnreachable, probes.FamilyReachability)
+	_, notices = Decide(Memory{}, runOf(refused), o)
+	if text := Text(notices[0]); !strings.Contains(text, "perch serve runs it again by itself; its log") || strings.Contains(text, "perch idle") {
+		t.Errorf("a target that refuses:\n%s", text)
 	}
 }

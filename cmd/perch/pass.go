@@ -36,6 +36,7 @@ type pass struct {
 	hurry       *hurry        // of finish; nil before
 	problems    []probes.Problem
 	idlePath    clients.Path                                    // of the last idle probe: perch idle has but one
+	beside      string                                          // of perch serve: how a command is run beside it
 	showMetrics bool                                            // print them, as the demo does
 	notices     string                                          // what would have been sent, where nobody is told
 	text        func(io.Writer, probes.Run, report.Style) error // nil: report.Text
@@ -152,7 +153,7 @@ func (p *pass) due(now time.Time) func(probes.Spec) bool {
 // series returns how many time series a config makes at most.
 func series(cfg config.Config) int {
 	return metrics.Series(metrics.Options{
-		Targets: cfg.Targets, Destinations: destinations(cfg), BlackboxNames: cfg.Metrics.BlackboxNames,
+		Targets: plan.WithRungs(cfg), Destinations: destinations(cfg), BlackboxNames: cfg.Metrics.BlackboxNames,
 	})
 }
 
@@ -234,7 +235,7 @@ func (p *pass) newMetrics() *metrics.Metrics {
 	if !p.measures() {
 		return metrics.New(o)
 	}
-	o.Targets = p.cfg.Targets
+	o.Targets = plan.WithRungs(p.cfg)
 	m := metrics.New(o)
 	if err := m.Restore(p.doc.Sections[sectionMetrics]); err != nil {
 		p.problem(probes.PartState, fmt.Errorf("%w; what stood there is kept as section %q", err, p.setAside(sectionMetrics)))

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -81,13 +82,15 @@ type service struct {
 	last     probes.Run // the newest that was taken in
 	untold   bool       // it was not told, nor saved
 	notes    map[string]bool
+	beside   string            // how a command is run beside it
 	standing map[string]string // where each incident stood, as it was last said
 }
 
 func newService(sys system, cfg config.Config, flags runFlags, out outputFlags, log *slog.Logger) *service {
+	host, _ := os.Hostname() // unknown stays empty
 	return &service{
 		sys: sys, cfg: served(cfg), flags: flags, out: out, log: log, health: newHealth(),
-		kept: &kept{}, turn: make(turn, 1), seeds: rand.New(rand.NewPCG(flags.seed, 0)), notes: map[string]bool{}, standing: map[string]string{},
+		kept: &kept{}, turn: make(turn, 1), beside: besideServe(sys.env, host), seeds: rand.New(rand.NewPCG(flags.seed, 0)), notes: map[string]bool{}, standing: map[string]string{},
 	}
 }
 
@@ -192,7 +195,7 @@ func of(every time.Duration) func(probes.Spec) bool {
 func (s *service) newWave() *pass {
 	flags := s.flags
 	flags.seed = s.seeds.Uint64()>>12 | 1
-	return &pass{kept: s.kept, sys: s.sys, cfg: s.cfg, flags: flags, out: s.out, log: s.log, showMetrics: true}
+	return &pass{kept: s.kept, sys: s.sys, cfg: s.cfg, flags: flags, out: s.out, log: s.log, beside: s.beside, showMetrics: true}
 }
 
 // lostError says that another perch took the state.
