@@ -43,8 +43,8 @@ unless on (namespace, cronjob)
 	return o.alert("PerchNoCompletedRun", expr, 15*time.Minute, told{
 		severity: severityTicket,
 		summary:  "CronJob {{ $labels.namespace }}/{{ $labels.cronjob }} has completed no run for {{ $value | humanizeDuration }}",
-		description: "That is more than three of its intervals (counted from its creation, if none ever did). perch sees and tells nothing: " +
-			"no notice is no good news.",
+		description: "CronJob {{ $labels.namespace }}/{{ $labels.cronjob }} has completed no run for more than three of its intervals (counted " +
+			"from its creation, if none ever did). This perch sees and tells nothing meanwhile: no notice is no good news.",
 	})
 }
 
@@ -66,8 +66,8 @@ func (o RuleOptions) jobsFailing() Rule {
 	return o.alert("PerchJobsFailing", expr, 0, told{
 		severity: severityTicket,
 		summary:  "{{ $value }} of the last 9 runs of CronJob {{ $labels.namespace }}/{{ $labels.cronjob }} failed",
-		description: "The shipped manifests run with --fail-on=never: a failed Job is perch's own fault (its config, a secret, its state, " +
-			"a push, a notice, or its time), never the API's.",
+		description: "Jobs of CronJob {{ $labels.namespace }}/{{ $labels.cronjob }} fail. The shipped manifests run with --fail-on=never: a failed " +
+			"Job is perch's own fault (its config, a secret, its state, a push, a notice, or its time), never the API's.",
 	})
 }
 
@@ -77,9 +77,10 @@ func (o RuleOptions) serveRules() []Rule {
 	served := fmt.Sprintf("job=~%q, instance!=\"\"", o.jobs())
 	return []Rule{
 		o.alert("PerchScrapeFailing", fmt.Sprintf("up{job=~%q} == 0", o.jobs()), 10*time.Minute, told{
-			severity:    severityTicket,
-			summary:     "perch at {{ $labels.instance }} cannot be scraped",
-			description: "The scrape job {{ $labels.job }} gets no answer from /metrics: perch serve does not run, or a NetworkPolicy keeps Prometheus out.",
+			severity: severityTicket,
+			summary:  "perch at {{ $labels.instance }} cannot be scraped",
+			description: "The scrape job {{ $labels.job }} gets no answer from /metrics of {{ $labels.instance }}: perch serve does not run there, or a " +
+				"NetworkPolicy keeps Prometheus out.",
 		}),
 		o.gone(served), o.stalled(served),
 	}
@@ -93,8 +94,8 @@ func (o RuleOptions) gone(served string) Rule {
 	return o.alert("PerchGone", expr, 15*time.Minute, told{
 		severity: severityTicket,
 		summary:  "perch {{ $labels.perch }} is scraped at {{ $value }} vantages fewer than an hour ago",
-		description: "Its series ended, and no scrape says that it is down: the Deployment was scaled to zero or removed, or its PodMonitor was. " +
-			"If that was meant, this ends by itself within the hour.",
+		description: "Series of perch {{ $labels.perch }} ended, and no scrape says that it is down: its Deployment was scaled to zero or removed, or " +
+			"its PodMonitor was. If that was meant, this alert ends by itself within the hour.",
 	})
 }
 
@@ -113,7 +114,7 @@ or
 	return o.alert("PerchServeStalled", expr, 15*time.Minute, told{
 		severity: severityTicket,
 		summary:  thisPerch + " runs, but has completed no run for {{ $value | humanizeDuration }} or more",
-		description: "The process answers scrapes, and its shortest interval has passed three times without a run that ended as it should: " +
+		description: thisPerch + " answers scrapes, and its shortest interval has passed three times without a run that ended as it should: " +
 			"it hangs, or each run is cut short.",
 	})
 }

@@ -60,8 +60,8 @@ unless resets(%[1]s[%[3]s]) > 0`, judgedTotal, failedLast3, day, step, judgedRun
 	return o.alert("PerchProbeFailing", expr, 0, told{
 		severity: severityPage,
 		summary:  thisProbe + " failed in 3 of its last {{ $value }} runs" + seenBy,
-		description: "What the application does the same way fails the same way. perch's own notice and its report have the diagnosis, " +
-			"the evidence and what to change.",
+		description: "Probe " + thisProbe + " failed again and again, and what the application does the same way fails the same way. perch's own notice " +
+			"and its report have the diagnosis, the evidence and what to change.",
 	})
 }
 
@@ -80,8 +80,8 @@ func (o RuleOptions) silentDrop() Rule {
 	return o.alert("PerchSilentDrop", o.found("silent_drop", "connection"), 0, told{
 		severity: severityTicket,
 		summary:  thisProbe + ": the path forgets idle connections without a word" + seenBy,
-		description: "A NAT, firewall or load balancer drops what is idle and tells neither side. A pool that hands such a connection out waits until its " +
-			"timeout; no validation before use can see it. Set TCP keep-alive, or the pool's idle limit, below the age at which it happens.",
+		description: "A NAT, firewall or load balancer on the path to {{ $labels.target }} drops idle connections and tells neither side. A pool that hands " +
+			"one out waits until its timeout; no validation before use can see it. Set TCP keep-alive, or the pool's idle limit, below the age at which it happens.",
 	})
 }
 
@@ -89,8 +89,8 @@ func (o RuleOptions) staleConnections() Rule {
 	return o.alert("PerchStaleConnections", o.found("early_close|stale_connection", "connection"), 0, told{
 		severity: severityTicket,
 		summary:  thisProbe + ": idle connections end before the client expects it ({{ $labels.diagnosis }})" + seenBy,
-		description: "The other side ends idle connections earlier than keep_alive says, and a fresh one works at once. A pool that keeps them longer " +
-			"hands out dead ones: single calls fail, fast, after quiet times. Set the client's idle limit below the measured timeout.",
+		description: "The other side ends idle connections to {{ $labels.target }} earlier than the config's keep_alive, and a fresh one works at once. A pool " +
+			"that keeps them longer hands out dead ones: single calls fail, fast, after quiet times. Set the client's idle limit below the measured timeout.",
 	})
 }
 
@@ -98,8 +98,8 @@ func (o RuleOptions) reuseFails() Rule {
 	return o.alert("PerchReuseFails", o.found("stalled|proxy_stale|undeclared_close", "connection"), 0, told{
 		severity: severityTicket,
 		summary:  thisProbe + ": reused connections fail where fresh ones work ({{ $labels.diagnosis }})" + seenBy,
-		description: "It does not follow the idle age alone: an answer that never comes, a proxy with a dead connection of its own, or closes that no answer " +
-			"announced. Retry what is idempotent on a fresh connection, and tell whoever owns the API or the proxy.",
+		description: "Reused connections to {{ $labels.target }} fail, and not by their idle age alone: an answer that never comes, a proxy with a dead " +
+			"connection of its own, or closes that no answer announced. Retry what is idempotent on a fresh connection, and tell whoever owns the API or the proxy.",
 	})
 }
 
@@ -107,8 +107,8 @@ func (o RuleOptions) rateLimited() Rule {
 	return o.alert("PerchRateLimited", o.found("rate_limited", "limits"), 0, told{
 		severity: severityTicket,
 		summary:  thisProbe + " answers 429: too many requests" + seenBy,
-		description: "The whole service, perch included, calls more often than the API allows. perch keeps to its share and obeys Retry-After; " +
-			"look at who uses the rest.",
+		description: "The whole service, perch included, calls {{ $labels.target }} more often than that API allows. perch keeps to its share and obeys " +
+			"Retry-After; look at who uses the rest.",
 	})
 }
 
@@ -123,8 +123,8 @@ unless on (%[1]s) max by (%[1]s) (perch_finding{diagnosis=~"mass_close|undeclare
 	return o.alert("PerchKeepAliveShort", expr, time.Hour, told{
 		severity: severityTicket,
 		summary:  thisProbe + ": the path keeps idle connections for {{ $value | humanizeDuration }} only" + seenBy,
-		description: "That is less than the keep_alive of the config, for an hour. Correct the expectation, if it is one, and set the client's idle limit " +
-			"below what was measured.",
+		description: "For an hour the idle timeout that " + thisProbe + " measures has been below the config's keep_alive: {{ $value | humanizeDuration }}. " +
+			"Correct keep_alive, if it was only expected, and set the client's idle limit below what was measured.",
 	})
 }
 
@@ -139,17 +139,36 @@ func (o RuleOptions) certificate(name string, above, days int, severity string) 
 	return o.alert(name, expr+"\n"+o.alive(), time.Hour, told{
 		severity: severity,
 		summary:  "The certificate of {{ $labels.target }} has {{ $value | humanizeDuration }} left" + seenBy,
-		description: fmt.Sprintf("At most %d days. When it has expired, every client that verifies it fails at once. "+
-			"Renew it, and see why that did not happen by itself.", days),
+		description: fmt.Sprintf("The certificate of {{ $labels.target }} has at most %d days left. When it has expired, every client that verifies it "+
+			"fails at once. Renew it, and see why that did not happen by itself.", days),
 	})
 }
 
+// retryGap is one alert for a target and its client: a policy is a target's, and
+// each of its probes knows all of its gaps. Of these only such count as a probe
+// of the target can meet: a counter of attempts is there from the start for each
+// reason that its kind and protocol can end in.
 func (o RuleOptions) retryGap() Rule {
-	expr := fmt.Sprintf("max by (%s, client, reason) (perch_retry_gap) == 1\n%s", probeLabels, o.alive())
+	const kept = perchLabels + ", target, client"
+	expr := fmt.Sprintf(`count by (%[1]s) (
+  max by (%[1]s, reason) (perch_retry_gap) == 1
+  and on (%[2]s, target, reason) perch_attempts_total
+)
+%[3]s`, kept, perchLabels, o.alive())
 	return o.alert("PerchRetryGap", expr, time.Hour, told{
 		severity: severityInfo,
-		summary:  thisProbe + ": the retry policy of {{ $labels.client }} does not cover {{ $labels.reason }}" + seenBy,
-		description: "If the path fails so, the application gets the error at once, though a second try on a fresh connection would work. " +
-			"`perch audit` says what to add.",
+		summary: "{{ $labels.target }}: the retry policy of {{ $labels.client }} leaves {{ $value }} " +
+			`{{ if eq $value 1.0 }}failure{{ else }}kinds of failure{{ end }} uncovered` + seenBy,
+		description: "Nothing has failed. If the path to {{ $labels.target }} fails with one of these, the application gets the error at once, though " +
+			"a second try on a fresh connection would be safe: " + gapReasons() + ". `perch audit` says what to add.",
 	})
+}
+
+// gapReasons is a template that lists the reasons of a retryGap: an alert carries
+// one number, and no list.
+func gapReasons() string {
+	const query = `group by (reason) (perch_retry_gap{perch=%[1]q, vantage=%[2]q, shard=%[3]q, target=%[4]q, client=%[5]q} == 1 ` +
+		`and on (reason) perch_attempts_total{perch=%[1]q, vantage=%[2]q, shard=%[3]q, target=%[4]q})`
+	return "{{ range $i, $gap := printf `" + query + "` $labels.perch $labels.vantage $labels.shard $labels.target $labels.client " +
+		"| query | sortByLabel `reason` }}{{ if $i }}, {{ end }}{{ $gap.Labels.reason }}{{ end }}"
 }

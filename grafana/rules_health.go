@@ -25,8 +25,8 @@ func (o RuleOptions) incomplete() Rule {
 	return o.alert("PerchRunsIncomplete", o.risen(`perch_runs_total{verdict="incomplete"}`)+" >= 3", 0, told{
 		severity: severityTicket,
 		summary:  thisPerch + ": {{ $value }} of the last 7 runs could not judge everything",
-		description: "Runs were cut short (by --deadline or a signal), or perch itself was held up. What was not judged is neither a pass nor an outage: " +
-			"incidents do not open and do not resolve by it.",
+		description: "Runs of " + thisPerch + " were cut short (by --deadline or a signal), or it was held up itself. What was not judged is neither a " +
+			"pass nor an outage: incidents do not open and do not resolve by it.",
 	})
 }
 
@@ -40,11 +40,12 @@ func (o RuleOptions) problems() []Rule {
 	}
 	return []Rule{
 		part("PerchStateTrouble", "state", "trouble with the state in {{ $value }} of the last 7 runs",
-			"Something of what perch remembers between runs could not be read, saved or kept: incidents may open anew, counters begin at zero, the day's budget be counted wrongly."),
+			"What "+thisPerch+" remembers between runs could not be read, saved or kept, in part or whole: incidents may open anew, counters begin at zero, "+
+				"the day's budget be counted wrongly."),
 		part("PerchPushTrouble", "push", "metrics could not be handed over in {{ $value }} of the last 7 runs",
-			"The Pushgateway or the text file did not take a run's metrics. Notices go out all the same; dashboards and rules see old values."),
+			"The Pushgateway or the text file did not take the metrics of "+thisPerch+". Its notices go out all the same; dashboards and rules see old values."),
 		part("PerchInternalError", "internal", "a bug met in {{ $value }} of the last 7 runs",
-			"Something happened that perch does not understand. It judged nothing of it; the report says what it was."),
+			"Something happened that "+thisPerch+" does not understand. It judged nothing of it; its log and report say what it was."),
 	}
 }
 
@@ -57,8 +58,8 @@ func (o RuleOptions) noticesPending() Rule {
 	return o.alert("PerchNoticesPending", expr, 15*time.Minute, told{
 		severity: severityTicket,
 		summary:  thisPerch + ": notices have waited for {{ $labels.destination }} for {{ $value | humanizeDuration }}",
-		description: "{{ $labels.destination }} does not take them, and people do not hear what perch found. " +
-			"Nothing is lost: they wait in the state, and each run tries again.",
+		description: "{{ $labels.destination }} does not take the notices of " + thisPerch + ", and people do not hear what it found. " +
+			"Nothing is lost: notices wait in the state, and each run tries again.",
 	})
 }
 
@@ -73,8 +74,8 @@ func (o RuleOptions) delayed() Rule {
 	return o.alert("PerchDelayed", expr, 30*time.Minute, told{
 		severity: severityTicket,
 		summary:  thisPerch + " woke more than 100 ms late {{ $value | humanizePercentage }} of the time",
-		description: "Its own pod or node is too busy, in the last hour. Failures that fall into such a stall are judged incomplete (own_pod), " +
-			"and latencies that it reports may be its own.",
+		description: "The pod or node of " + thisPerch + " was too busy in the last hour: it was not woken when it should be. Failures that fall into " +
+			"such a stall are judged incomplete (own_pod), and latencies that it reports may be its own.",
 	})
 }
 
@@ -84,7 +85,7 @@ func (o RuleOptions) budgetWaits() Rule {
 	return o.alert("PerchBudgetWaits", expr, 0, told{
 		severity: severityTicket,
 		summary:  thisPerch + ": requests to {{ $labels.target }} waited {{ $value | humanizeDuration }} for the budget in the last 7 runs",
-		description: "The plan books every request so that none has to wait at the last gate. One that waits is sent late, " +
-			"so what was measured is off by that much: holds are longer than the config says.",
+		description: "Requests of " + thisPerch + " to {{ $labels.target }} waited for the budget. Its plan books every request so that none has to. " +
+			"One that waits is sent late, so what was measured is off by that much: holds are longer than the config says.",
 	})
 }
