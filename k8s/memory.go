@@ -36,11 +36,18 @@ func (b *maker) stateObjects() []string {
 	if b.o.Kind != KindIndexedJob {
 		return []string{b.cfg.State.ConfigMap}
 	}
-	var names []string
+	names := make([]string, 0, b.o.Shards)
 	for i := range b.o.Shards {
-		names = append(names, b.cfg.InShard(config.Shard{Index: i, Count: b.o.Shards}).State.ConfigMap)
+		names = append(names, b.shardObject(i))
 	}
 	return names
+}
+
+// shardObject is the name of one shard's. It asks about no target: which shard has
+// which is dear to know where there are many of both.
+func (b *maker) shardObject(i int) string {
+	state := config.Config{State: b.cfg.State}
+	return state.InShard(config.Shard{Index: i, Count: b.o.Shards}).State.ConfigMap
 }
 
 // claim is the volume of a state file.

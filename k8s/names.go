@@ -46,6 +46,8 @@ func (b *maker) checkKind() {
 		b.refuse("--kind %q: want cronjob, deployment or indexed-job", b.o.Kind)
 	case b.o.Kind != KindIndexedJob && b.o.Shards != 0:
 		b.refuse("--shards %d: only --kind indexed-job is split into shards, this is %s", b.o.Shards, b.o.Kind)
+	case b.o.Kind == KindIndexedJob && len(b.cfg.Targets) < 2:
+		b.refuse("--kind indexed-job: a target is in one shard, whole, and there is one target; want --kind cronjob or deployment")
 	case b.o.Kind == KindIndexedJob && b.o.Shards == 0:
 		b.refuse("--kind indexed-job: how many shards? want --shards N, from 2 to the %d targets", len(b.cfg.Targets))
 	case b.o.Kind == KindIndexedJob && (b.o.Shards < 2 || b.o.Shards > len(b.cfg.Targets)):
@@ -76,14 +78,28 @@ func (b *maker) checkNames() {
 		b.refuse("the policy's ConfigMap %q: %s", b.o.Policy, wrong[0])
 	}
 	state := b.cfg.State.ConfigMap
-	if state == b.o.Name {
-		b.refuse("state.configmap %s: the config's own ConfigMap has this name; want another, such as %s", state, b.stateName())
+	b.checkStateName(state)
+	if state == b.o.Policy {
+		b.refuse("state.configmap %s: the platform's policy is in this ConfigMap, and perch would have the right to change it; want another, such as %s", state, b.stateName())
 	}
-	for _, name := range b.stateObjects() {
-		if len(name) > validation.DNS1123SubdomainMaxLength {
-			b.refuse("state.configmap %s: a shard's name is %d signs long, want %d at most", state, len(name), validation.DNS1123SubdomainMaxLength)
-			break
-		}
+	if b.o.Kind != KindIndexedJob || b.o.Shards < 1 { // how many there are may be refused
+		return
+	}
+	if last := len(b.shardObject(b.o.Shards - 1)); state != "" && last > validation.DNS1123SubdomainMaxLength {
+		b.refuse("state.configmap %s: a shard's name is %d signs long, want %d at most", state, last, validation.DNS1123SubdomainMaxLength)
+	}
+}
+
+// checkStateName refuses the name of the config's own ConfigMap, and that of
+// another perch's state: a config that was copied with its state would let two
+// perches wait for each other and close each other's incidents.
+func (b *maker) checkStateName(state string) {
+	other, named := strings.CutSuffix(state, "-state")
+	switch {
+	case state == b.o.Name:
+		b.refuse("state.configmap %s: the config's own ConfigMap has this name; want another, such as %s", state, b.stateName())
+	case named && state != b.stateName():
+		b.refuse("state.configmap %s: that is the state of a perch called %s, and these objects are called %s: want state: {configmap: %s}, or --name %s", state, other, b.o.Name, b.stateName(), other)
 	}
 }
 

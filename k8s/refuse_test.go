@@ -1,11 +1,15 @@
 package k8s
 
 import (
+	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 
 	"perch.example/config"
 	"perch.example/plan"
+	"perch.example/probes"
 )
 
 // small is a config of one target with a state.
@@ -28,8 +32,12 @@ func TestRefused(t *testing.T) {
 		`--shards 3: only --kind indexed-job is split into shards, this is cronjob`: {o: Options{Shards: 3}},
 		`how many shards? want --shards N, from 2 to the 2 targets`:                 {o: Options{Kind: KindIndexedJob}},
 		`--shards 3: a target is in one shard, whole, and there are 2; want 2`:      {o: Options{Kind: KindIndexedJob, Shards: 3}},
-		`--shards 1: a target`:                                  {o: Options{Kind: KindIndexedJob, Shards: 1}},
-		`--shards -2: a target`:                                 {o: Options{Kind: KindIndexedJob, Shards: -2}},
+		`--shards 1: a target`:  {o: Options{Kind: KindIndexedJob, Shards: 1}},
+		`--shards -2: a target`: {o: Options{Kind: KindIndexedJob, Shards: -2}},
+		`--kind indexed-job: a target is in one shard, whole, and there is one target; want --kind cronjob`: {
+			text: calls("https://a.example", ""), o: Options{Kind: KindIndexedJob, Shards: 2},
+		},
+		"state.configmap perch-state: that is the state of a perch called perch, and these objects are called perch-eu: want state: {configmap: perch-eu-state}, or --name perch": {o: Options{Name: "perch-eu"}},
 		`--schedule "5m": a deployment has none`:                {o: Options{Kind: KindDeployment, Schedule: "5m"}},
 		`--name "Perch"`:                                        {o: Options{Name: "Perch"}},
 		`--name "a.b"`:                                          {o: Options{Name: "a.b"}},
@@ -43,10 +51,12 @@ func TestRefused(t *testing.T) {
 		`a shard's name is 254 signs long`: {
 			text: strings.Replace(small, "perch-state", strings.Repeat("s", 252), 1), o: Options{Kind: KindIndexedJob, Shards: 2},
 		},
-		"state.file state: the Pod would look for it in /": {text: strings.Replace(small, "configmap: perch-state", "file: state", 1)},
-		"state.file /state: a volume at / would hide":      {text: strings.Replace(small, "configmap: perch-state", "file: /state", 1)},
-		"state.file /etc/perch/config/state: a volume":     {text: strings.Replace(small, "configmap: perch-state", "file: /etc/perch/config/state", 1)},
-		"state.file /etc/state: a volume at /etc":          {text: strings.Replace(small, "configmap: perch-state", "file: /etc/state", 1)},
+		"state.configmap perch-policy: the platform's policy": {text: strings.Replace(small, "perch-state", "perch-policy", 1)},
+		"state.configmap rules: the platform's policy":        {text: strings.Replace(small, "perch-state", "rules", 1), o: Options{Policy: "rules"}},
+		"state.file state: the Pod would look for it in /":    {text: strings.Replace(small, "configmap: perch-state", "file: state", 1)},
+		"state.file /state: a volume at / would hide":         {text: strings.Replace(small, "configmap: perch-state", "file: /state", 1)},
+		"state.file /etc/perch/config/state: a volume":        {text: strings.Replace(small, "configmap: perch-state", "file: /etc/perch/config/state", 1)},
+		"state.file /etc/state: a volume at /etc":             {text: strings.Replace(small, "configmap: perch-state", "file: /etc/state", 1)},
 		"the variables a_b and A_B would both be the key a-b": {
 			text: small + "webhook: {from: {env: A_B}}\nslack: {webhook: {from: {env: a_b}}}\n",
 		},
@@ -90,8 +100,33 @@ func TestRefused(t *testing.T) {
 func TestAllThatIsWrongIsSaid(t *testing.T) {
 	cfg, p, _ := parsed(t, small, "")
 	_, err := New(cfg, p, Options{Name: "A", Namespace: "B", Image: " ", Shards: 2})
-	if err == nil || strings.Count(err.Error(), "\n") != 3 {
-		t.Errorf("%v: want four mistakes", err)
+	if err == nil || strings.Count(err.Error(), "\n") != 4 {
+		t.Errorf("%v: want five mistakes", err)
+	}
+}
+
+// TestAnyNumberOfShardsIsRefusedAtOnce: no name is made of what is refused.
+func TestAnyNumberOfShardsIsRefusedAtOnce(t *testing.T) {
+	cfg, p, _ := parsed(t, small, "")
+	for _, shards := range []int{1_000_000_000, math.MaxInt, math.MinInt} {
+		_, err := New(cfg, p, Options{Kind: KindIndexedJob, Shards: shards})
+		if want := fmt.Sprintf("--shards %d: a target is in one shard", shards); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// TestManyShardsAreNamedAtOnce: what they are called does not ask which targets
+// they have, which is dear to know of many.
+func TestManyShardsAreNamedAtOnce(t *testing.T) {
+	b := &maker{o: Options{Kind: KindIndexedJob, Shards: config.MaxShards}}
+	b.cfg.State.ConfigMap = "s"
+	b.cfg.Targets = make([]probes.Target, 1000)
+	for i := range b.cfg.Targets {
+		b.cfg.Targets[i].Name = strconv.Itoa(i)
+	}
+	if names := b.stateObjects(); len(names) != config.MaxShards || names[0] != "s-0" || names[999] != "s-999" {
+		t.Errorf("%d names, from %s to %s", len(names), names[0], names[len(names)-1])
 	}
 }
 

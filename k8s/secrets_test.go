@@ -38,7 +38,7 @@ func TestFilesThatThePodLacks(t *testing.T) {
 
 // TestWhatTheSecretHolds: the manifest names its keys, once each.
 func TestWhatTheSecretHolds(t *testing.T) {
-	text := small + `
+	text := strings.Replace(small, "perch-state", "other-state", 1) + `
 slack: {bot_token: {from: {file: /etc/perch/secrets/bot}}, channel: "#a"}
 webhook: {from: {env: HOOK_URL_2}, headers: [{name: X, from: {env: HOOK_URL_2}}]}
 `
