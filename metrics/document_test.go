@@ -134,7 +134,8 @@ func labelValues(t *testing.T, metric, label string) string {
 			return quoted(noticeResults())
 		}
 	case "hold_seconds":
-		return "a hold of the config in seconds, such as `59` or `0.5`; `search` where perch chose it"
+		return "in seconds, such as `59` or `0.5`: a hold of the config, or a rung of the ladder that follows from it; " +
+			"`search` where its length follows from what was measured"
 	case "diagnosis":
 		return quoted(probes.Diagnoses())
 	case "family":

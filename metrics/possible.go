@@ -25,9 +25,9 @@ type onConnection struct {
 	reasons []probes.Reason
 }
 
-// searchHold labels a hold that the config did not name: a ladder that perch
-// made, or a search. Its lengths depend on what was measured, so they would be
-// new series again and again.
+// searchHold labels a hold that does not follow from the config: a rung inside
+// the danger band that the last run measured, or a search. Its lengths depend on
+// what was measured, so they would be new series again and again.
 const searchHold = "search"
 
 func possibleFor(s probes.Spec) possible {
@@ -140,22 +140,39 @@ func diagnoses(s probes.Spec, tls bool) []probes.Diagnosis {
 }
 
 func holdsOf(s probes.Spec) []string {
-	if s.Search || len(s.Holds) == 0 {
-		return []string{searchHold}
-	}
 	var all []string
-	for _, h := range s.Holds {
-		if label := holdLabel(s, h); !slices.Contains(all, label) {
-			all = append(all, label)
+	if !s.Search {
+		for _, h := range fixedHolds(s) {
+			if label := holdLabel(s, h); !slices.Contains(all, label) {
+				all = append(all, label)
+			}
 		}
+	}
+	if measures(s) {
+		all = append(all, searchHold)
 	}
 	return all
 }
 
-// holdLabel returns the value of hold_seconds for a hold: a configured rung in
-// seconds ("59", "0.5"), else "search".
+// fixedHolds are those that follow from the config: its own, else the rungs of
+// the ladder that the plan makes of it.
+func fixedHolds(s probes.Spec) []time.Duration {
+	if len(s.Holds) > 0 {
+		return s.Holds
+	}
+	return s.Rungs
+}
+
+// measures reports whether a probe may hold for as long as a measurement says:
+// of made ladders only those do that have a client, whose danger band moves.
+func measures(s probes.Spec) bool {
+	return s.Search || len(s.Holds) == 0 && (len(s.Rungs) == 0 || s.Client != nil)
+}
+
+// holdLabel returns the value of hold_seconds for a hold: in seconds where it
+// follows from the config ("59", "0.5"), else "search".
 func holdLabel(s probes.Spec, hold time.Duration) string {
-	if s.Search || !slices.Contains(s.Holds, hold) {
+	if s.Search || !slices.Contains(fixedHolds(s), hold) {
 		return searchHold
 	}
 	return strconv.FormatFloat(hold.Seconds(), 'f', -1, 64)

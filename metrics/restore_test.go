@@ -148,6 +148,31 @@ func TestSnapshotForm(t *testing.T) {
 	}
 }
 
+// A perch that had one label for all rungs of a ladder leaves counts that go on
+// where there still is such a rung, and nothing where there is none.
+func TestASnapshotOfASearch(t *testing.T) {
+	const survived = `,` + idleLabels + `,result="survived"}`
+	before, ladder := shop(t), shop(t)
+	before.Targets[0].Probes[1].Holds, ladder.Targets[0].Probes[1].Holds = nil, nil
+	ladder.Targets[0].Probes[1].Rungs = []time.Duration{30 * time.Second, 59 * time.Second}
+	m := New(before)
+	m.Observe(incident())
+	want(t, exposed(t, m), map[string]string{`perch_holds_total{hold_seconds="search"` + survived: "2"})
+
+	n := next(t, m, ladder)
+	n.Observe(incident())
+	want(t, exposed(t, n), map[string]string{
+		`perch_holds_total{hold_seconds="search"` + survived: "2",
+		`perch_holds_total{hold_seconds="30"` + survived:     "1",
+		`perch_holds_total{hold_seconds="59"` + survived:     "1",
+	})
+	ladder.Targets[0].Probes[1].Client = nil
+	want(t, exposed(t, next(t, m, ladder)), map[string]string{
+		`perch_holds_total{hold_seconds="search"` + survived: "absent",
+		`perch_holds_total{hold_seconds="30"` + survived:     "0",
+	})
+}
+
 func TestAFirstRunRestoresNothing(t *testing.T) {
 	for _, raw := range []json.RawMessage{nil, {}, []byte(`{"v":1,"vectors":[]}`)} {
 		m := New(shop(t))

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -169,15 +170,18 @@ func TestHoldResults(t *testing.T) {
 	}
 }
 
-// Rungs that perch chose itself share one label: their lengths change with
-// what is measured.
+// Rungs that follow from a measurement share one label: their lengths change with
+// it.
 func TestHoldLabels(t *testing.T) {
 	configured := probes.Spec{Holds: []time.Duration{59 * time.Second, 1500 * time.Millisecond}}
+	ladder := probes.Spec{Rungs: configured.Holds}
 	for _, c := range []struct {
 		spec probes.Spec
 		hold time.Duration
 		want string
 	}{
+		{ladder, 59 * time.Second, "59"},
+		{ladder, 58 * time.Second, "search"},
 		{configured, 59 * time.Second, "59"},
 		{configured, 1500 * time.Millisecond, "1.5"},
 		{configured, 60 * time.Second, "search"},
@@ -186,6 +190,26 @@ func TestHoldLabels(t *testing.T) {
 	} {
 		if got := holdLabel(c.spec, c.hold); got != c.want {
 			t.Errorf("hold %s of %v: got %q, want %q", c.hold, c.spec.Holds, got, c.want)
+		}
+	}
+}
+
+// What a ladder can be labelled with exists from the start: `search` only where
+// a danger band could be measured.
+func TestHoldsThatExist(t *testing.T) {
+	rungs := []time.Duration{30 * time.Second, 59 * time.Second}
+	for _, c := range []struct {
+		spec probes.Spec
+		want []string
+	}{
+		{probes.Spec{Holds: rungs, Client: &probes.Client{}}, []string{"30", "59"}},
+		{probes.Spec{Rungs: rungs}, []string{"30", "59"}},
+		{probes.Spec{Rungs: rungs, Client: &probes.Client{}}, []string{"30", "59", "search"}},
+		{probes.Spec{Rungs: rungs, Search: true}, []string{"search"}},
+		{probes.Spec{}, []string{"search"}},
+	} {
+		if got := holdsOf(c.spec); !slices.Equal(got, c.want) {
+			t.Errorf("holds %v, rungs %v: got %q, want %q", c.spec.Holds, c.spec.Rungs, got, c.want)
 		}
 	}
 }

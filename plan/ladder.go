@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"perch.example/config"
 	"perch.example/probes"
 )
 
@@ -72,6 +73,32 @@ func (l *ladder) build() (kept, left []rung) {
 	l.rungs = append(l.rungs, l.inMeasuredBand()...)
 	slices.SortStableFunc(l.rungs, byHold)
 	return l.rungs, left
+}
+
+// WithRungs returns the config's targets, each idle probe that names no holds
+// with the rungs of its ladder that follow from the config alone, shortest first:
+// what metrics can name before anything ran. A plan makes those of them that its
+// deadline and the budget leave room for, and no other but one inside a danger
+// band. The config stays as it is.
+func WithRungs(c config.Config) []probes.Target {
+	targets := slices.Clone(c.Targets)
+	for i := range targets {
+		targets[i].Probes = slices.Clone(targets[i].Probes)
+		for k := range targets[i].Probes {
+			s := &targets[i].Probes[k]
+			if s.Kind != probes.KindIdle || len(s.Holds) > 0 {
+				continue
+			}
+			longest, _ := capped(s.Every-s.Every/10, "", c.Policy)
+			l := &ladder{spec: *s, longest: longest}
+			kept, _ := l.build()
+			s.Rungs = make([]time.Duration, len(kept))
+			for n, r := range kept {
+				s.Rungs[n] = r.hold
+			}
+		}
+	}
+	return targets
 }
 
 func byHold(a, b rung) int { return cmp.Compare(a.hold, b.hold) }

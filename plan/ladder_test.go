@@ -119,6 +119,50 @@ func randomLadder(r *rand.Rand) *ladder {
 	return l
 }
 
+// What WithRungs names is what plans hold: whatever the last run saw and whatever
+// the deadline leaves out, only a rung inside a danger band is not among it.
+func TestWithRungs(t *testing.T) {
+	named, others := 0, 0
+	for seed := range uint64(2000) {
+		l := randomLadder(rand.New(rand.NewPCG(seed, 10)))
+		spec := idle("idle", 0)
+		spec.KeepAlive, spec.Client = l.spec.KeepAlive, l.spec.Client
+		c := of(target("api", spec, idle("own", 0, time.Second), exchange("get", 0)))
+		got := WithRungs(c)[0].Probes
+		if c.Targets[0].Probes[0].Rungs != nil || got[1].Rungs != nil || got[2].Rungs != nil || !slices.IsSorted(got[0].Rungs) {
+			t.Fatalf("seed %d: %v; the config's %v", seed, got, c.Targets[0].Probes)
+		}
+		kept, _ := l.build()
+		for _, r := range kept {
+			switch {
+			case slices.Contains(got[0].Rungs, r.hold):
+				named++
+			case spec.Client != nil && strings.Contains(r.from, "danger band"):
+				others++
+			default:
+				t.Errorf("seed %d: the rung of %v (%s) is not in %v", seed, r.hold, r.from, got[0].Rungs)
+			}
+		}
+	}
+	if named < 1000 || others < 10 {
+		t.Errorf("only %d rungs were named, %d not", named, others)
+	}
+}
+
+// Neither `every` nor a policy leaves room for what is never held.
+func TestWithRungsThatFit(t *testing.T) {
+	spec := idle("idle", 110*time.Second)
+	spec.KeepAlive = time.Minute
+	c := of(target("api", spec))
+	if got, want := WithRungs(c)[0].Probes[0].Rungs, seconds(30, 59, 61); !slices.Equal(got, want) {
+		t.Errorf("every 110s: %v, want %v", got, want)
+	}
+	c.Targets[0].Probes[0].Every, c.Policy = time.Hour, &probes.Policy{MaxHold: 100 * time.Second}
+	if got, want := WithRungs(c)[0].Probes[0].Rungs, seconds(30, 59, 61); !slices.Equal(got, want) {
+		t.Errorf("a policy of 100s: %v, want %v", got, want)
+	}
+}
+
 // For any keep_alive, client, last run and `every`: the rungs are sorted, no two
 // say the same, they straddle what they should by about the tolerance, and the
 // danger bands have one.

@@ -61,6 +61,7 @@ type Spec struct {
 
 	KeepAlive time.Duration   // idle: what the path is expected to honour; 0: not said
 	Holds     []time.Duration // idle: rungs; empty: the plan makes a ladder
+	Rungs     []time.Duration // idle: of the plan's ladder, those that follow from the config alone; set by the plan, for metrics
 	Search    bool            // idle: end each hold at its first close (perch idle)
 	Client    *Client         // the target's; nil: not declared
 	Via       Via
