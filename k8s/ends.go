@@ -17,6 +17,8 @@ const (
 	// leastBeyond is what it needs where the schedule is tight: to be cut short, save
 	// and report takes 4 s, and the Pod has to start.
 	leastBeyond = 20 * time.Second
+	// beside is the most that a run waits for a mesh's sidecar; --deadline has it.
+	beside = 30 * time.Second
 	// beforeNext is when the Job is over before the next one is due, which would be
 	// left out else.
 	beforeNext = 5 * time.Second
@@ -31,12 +33,13 @@ type ends struct {
 
 // endsOf fits the ends between the longest wall time and the schedule. A quarter
 // and 30 s more than the plan says is for what a plan cannot know: a Retry-After, a
-// rung that the last run asks for. It reports whether there is room.
-func endsOf(longest, gap time.Duration) (ends, bool) {
-	deadline := roundUp(longest+longest/4, 30*time.Second)
+// rung that the last run asks for. wait comes before all that: for a sidecar, or 0.
+// It reports whether there is room.
+func endsOf(longest, wait, gap time.Duration) (ends, bool) {
+	deadline := wait + roundUp(longest+longest/4, 30*time.Second)
 	active := min(deadline+beyondRun, gap-beforeNext)
 	deadline = min(deadline, active-leastBeyond)
-	return ends{deadline, active, min(2*time.Minute, gap/2)}, deadline >= roundUp(longest, time.Second)
+	return ends{deadline, active, min(2*time.Minute, gap/2)}, deadline >= wait+roundUp(longest, time.Second)
 }
 
 func roundUp(d, unit time.Duration) time.Duration { return (d + unit - 1) / unit * unit }
@@ -49,10 +52,14 @@ const mostOfTime = 0.4
 // them, and tells when they take most of it.
 func (b *maker) ends(s schedule) ends {
 	wall, longest := roundUp(b.plan.Wall, time.Second), roundUp(b.plan.LongestWall, time.Second)
-	e, fits := endsOf(b.plan.LongestWall, s.gap)
+	e, fits := endsOf(b.plan.LongestWall, b.wait(), s.gap)
 	if !fits {
-		b.refuse("a run takes %s, %s if every timeout is used up, and with %s to start, save and tell, and %s before the next, that is more than the schedule's %s: want %s--kind deployment",
-			probes.Spoken(wall), probes.Spoken(longest), probes.Spoken(leastBeyond), probes.Spoken(beforeNext), probes.Spoken(s.gap), b.roomier())
+		with := probes.Spoken(leastBeyond) + " to start, save and tell"
+		if wait := b.wait(); wait > 0 {
+			with = probes.Spoken(wait) + " to wait for the sidecar, " + with
+		}
+		b.refuse("a run takes %s, %s if every timeout is used up, and with %s, and %s before the next, that is more than the schedule's %s: want %s--kind deployment",
+			probes.Spoken(wall), probes.Spoken(longest), with, probes.Spoken(beforeNext), probes.Spoken(s.gap), b.roomier())
 		return e
 	}
 	interval, of := s.gap, "the schedule's"
@@ -66,10 +73,18 @@ func (b *maker) ends(s schedule) ends {
 	return e
 }
 
+// wait is how long a run may wait for a sidecar, before anything else.
+func (b *maker) wait() time.Duration {
+	if b.o.Path == nil || b.o.Path.Sidecar == nil || b.o.Path.Sidecar.Ready == "" {
+		return 0
+	}
+	return beside
+}
+
 // roomier says which schedule has room for a run; nothing where none has.
 func (b *maker) roomier() string {
 	for _, i := range intervals() {
-		if _, fits := endsOf(b.plan.LongestWall, i); fits {
+		if _, fits := endsOf(b.plan.LongestWall, b.wait(), i); fits {
 			if b.plan.Every > 0 {
 				return "every: " + probes.Spoken(i) + ", --schedule " + probes.Spoken(i) + " or "
 			}

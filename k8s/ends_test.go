@@ -11,19 +11,22 @@ import (
 
 func TestEnds(t *testing.T) {
 	const s, m = time.Second, time.Minute
-	for _, c := range []struct{ longest, gap, deadline, active, late time.Duration }{
-		{157 * s, 10 * m, 210 * s, 330 * s, 120 * s}, // the base
-		{157 * s, 5 * m, 210 * s, 295 * s, 120 * s},  // no room for all of it
-		{157 * s, 4 * m, 210 * s, 235 * s, 120 * s},
-		{157 * s, 3 * m, 0, 0, 0}, // 157 + 20 + 5 is more
-		{157 * s, 182 * s, 157 * s, 177 * s, 91 * s},
-		{21 * s, m, 30 * s, 55 * s, 30 * s},
-		{35 * s, m, 35 * s, 55 * s, 30 * s},
-		{35*s + 1, m, 0, 0, 0},
-		{21 * s, 24 * time.Hour, 30 * s, 150 * s, 120 * s},
-		{6 * time.Hour, 8 * time.Hour, 7*time.Hour + 30*m, 7*time.Hour + 32*m, 120 * s},
+	for _, c := range []struct{ longest, wait, gap, deadline, active, late time.Duration }{
+		{157 * s, 0, 10 * m, 210 * s, 330 * s, 120 * s}, // the base
+		{157 * s, 0, 5 * m, 210 * s, 295 * s, 120 * s},  // no room for all of it
+		{157 * s, 0, 4 * m, 210 * s, 235 * s, 120 * s},
+		{157 * s, 0, 3 * m, 0, 0, 0}, // 157 + 20 + 5 is more
+		{157 * s, 0, 182 * s, 157 * s, 177 * s, 91 * s},
+		{21 * s, 0, m, 30 * s, 55 * s, 30 * s},
+		{35 * s, 0, m, 35 * s, 55 * s, 30 * s},
+		{35*s + 1, 0, m, 0, 0, 0},
+		{21 * s, 0, 24 * time.Hour, 30 * s, 150 * s, 120 * s},
+		{6 * time.Hour, 0, 8 * time.Hour, 7*time.Hour + 30*m, 7*time.Hour + 32*m, 120 * s},
+		{157 * s, 30 * s, 10 * m, 240 * s, 360 * s, 120 * s}, // the base, beside a sidecar
+		{5 * s, 30 * s, m, 35 * s, 55 * s, 30 * s},
+		{5*s + 1, 30 * s, m, 0, 0, 0}, // 6 + 30 + 20 + 5 is more
 	} {
-		got, fits := endsOf(c.longest, c.gap)
+		got, fits := endsOf(c.longest, c.wait, c.gap)
 		if fits != (c.active > 0) || fits && got != (ends{c.deadline, c.active, c.late}) {
 			t.Errorf("a run of %s each %s: %+v, fits %t, want %+v", c.longest, c.gap, got, fits, c)
 		}
@@ -34,15 +37,31 @@ func TestEnds(t *testing.T) {
 // ends before --deadline, that before the Job's, and that before the next run.
 func TestTheOrderOfEnds(t *testing.T) {
 	for longest := time.Second; longest < 25*time.Hour; longest += longest/7 + 333*time.Millisecond {
-		for _, gap := range intervals() {
-			e, fits := endsOf(longest, gap)
-			if fits != (longest <= gap-leastBeyond-beforeNext) {
+		for n, gap := range intervals() {
+			wait := time.Duration(n%2) * beside
+			e, fits := endsOf(longest, wait, gap)
+			if fits != (longest <= gap-wait-leastBeyond-beforeNext) {
 				t.Fatalf("%s each %s: fits is %t", longest, gap, fits)
 			}
-			if fits && (e.deadline < longest || e.active < e.deadline+leastBeyond || e.active+beforeNext > gap || e.late < 30*time.Second || e.late >= gap) {
+			if fits && (e.deadline < wait+longest || e.active < e.deadline+leastBeyond || e.active+beforeNext > gap || e.late < 30*time.Second || e.late >= gap) {
 				t.Fatalf("%s each %s: %+v", longest, gap, e)
 			}
 		}
+	}
+}
+
+// TestTheWaitForASidecarIsSaid where it is what makes a schedule too tight.
+func TestTheWaitForASidecarIsSaid(t *testing.T) {
+	b := &maker{plan: &plan.Plan{Every: time.Minute, Wall: time.Second, LongestWall: 21 * time.Second},
+		o: Options{Path: &Path{Sidecar: &Sidecar{Ready: "http://127.0.0.1:15021/healthz/ready"}}}}
+	b.ends(schedule{gap: time.Minute})
+	const want = "and with 30s to wait for the sidecar, 20s to start, save and tell, and 5s before the next, that is more than the schedule's 1m: want every: 2m, --schedule 2m or --kind deployment"
+	if refused := fmt.Sprint(b.refused); !strings.Contains(refused, want) {
+		t.Errorf("%s, want %q", refused, want)
+	}
+	b.o.Path.Sidecar.Ready, b.refused = "", nil // none is waited for
+	if b.ends(schedule{gap: time.Minute}); len(b.refused) > 0 {
+		t.Errorf("without a wait: %v", b.refused)
 	}
 }
 

@@ -44,7 +44,7 @@ func steps() map[string]step {
 			Sidecar: &Sidecar{Mesh: "Istio", Ready: "http://127.0.0.1:15021/healthz/ready"},
 		}}, values: map[string]string{
 			"podLabels.sidecar\\.istio\\.io/inject": "true", "podAnnotations.sidecar\\.istio\\.io/nativeSidecar": "true",
-			"extraArgs[0]": "--wait-for=http://127.0.0.1:15021/healthz/ready",
+			"extraArgs[0]": "--wait-for=http://127.0.0.1:15021/healthz/ready", "deadline": "4m", "activeDeadlineSeconds": "360",
 		}},
 		"a network policy, the chart's": {config: "base", values: map[string]string{"networkPolicy.enabled": "true"}},
 		"a deployment that is scraped, the chart's": {config: "overlays/deployment", options: Options{Kind: KindDeployment}, lacks: []string{"NetworkPolicy"},

@@ -20,7 +20,8 @@ type runFlags struct {
 	all      bool
 	seed     uint64
 	deadline time.Duration
-	adopt    bool // of run alone
+	waited   time.Duration // of the deadline as it was asked for: for a sidecar
+	adopt    bool          // of run alone
 }
 
 func (f *runFlags) bind(cmd *cobra.Command) {

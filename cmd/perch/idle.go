@@ -76,7 +76,7 @@ func measureIdle(ctx context.Context, p *pass) error {
 	if err := p.makePlan(); err != nil {
 		return err
 	}
-	ctx, cancel := withDeadline(ctx, p.flags.deadline)
+	ctx, cancel := withDeadline(ctx, p.flags.deadline, 0)
 	defer cancel()
 	run := p.begin(ctx)
 	p.probe(ctx, &run)

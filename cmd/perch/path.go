@@ -90,7 +90,7 @@ func (f *pathFlags) take(ctx context.Context, sys system, args []string, log *sl
 	if err != nil {
 		return usage(err)
 	}
-	ctx, cancel := withDeadline(ctx, f.deadline)
+	ctx, cancel := withDeadline(ctx, f.deadline, 0)
 	defer cancel()
 	print := f.print(ctx, sys, cfg)
 	err = writeTo(sys, f.out.file, func(w io.Writer, style report.Style) error {

@@ -39,12 +39,28 @@ wrong, 3 the run was cut short, 4 perch could not do its own part.`,
 			return usage(err)
 		}
 		p := &pass{kept: &kept{}, sys: sys, cfg: cfg, flags: flags, out: out, log: log}
-		if err := beside.ready(cmd.Context(), log); err != nil {
+		if err := p.await(cmd.Context(), beside); err != nil {
 			return p.notBegun(err)
 		}
 		return runConfig(cmd.Context(), p)
 	}
 	return cmd
+}
+
+// await waits for the sidecar, and takes that from the run's deadline: a Job has an
+// end that does not wait.
+func (p *pass) await(ctx context.Context, beside sidecar) error {
+	began := time.Now()
+	ctx, cancel := withDeadline(ctx, p.flags.deadline, 0)
+	defer cancel()
+	if err := beside.ready(ctx, p.log); err != nil {
+		return err
+	}
+	if p.flags.deadline > 0 && beside.waitFor != "" {
+		p.flags.waited = min(time.Since(began), p.flags.deadline-1) // 0 would be no deadline
+		p.flags.deadline -= p.flags.waited
+	}
+	return nil
 }
 
 // runConfig takes a pass through every stage; finish.go says in which order and
@@ -57,7 +73,7 @@ func runConfig(ctx context.Context, p *pass) error {
 	if err := p.makePlan(); err != nil {
 		return err
 	}
-	runCtx, cancel := withDeadline(ctx, p.flags.deadline)
+	runCtx, cancel := withDeadline(ctx, p.flags.deadline, p.flags.waited)
 	defer cancel()
 	run := p.begin(runCtx)
 	p.probe(runCtx, &run)
@@ -88,10 +104,11 @@ func (p *pass) notBegun(why error) error {
 	return &exitError{code: exitIncomplete}
 }
 
-// withDeadline ends the context after d, saying so; 0 means never.
-func withDeadline(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+// withDeadline ends the context after d, saying so; 0 means never. before is what
+// of the deadline, as it was asked for, is over.
+func withDeadline(ctx context.Context, d, before time.Duration) (context.Context, context.CancelFunc) {
 	if d == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, d, fmt.Errorf("the deadline of %s", d))
+	return context.WithTimeoutCause(ctx, d, fmt.Errorf("the deadline of %s", before+d))
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -49,7 +50,7 @@ func onLoopback(flag, text string) error {
 		return nil
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" || u.User != nil || u.Port() == "" {
+	if err != nil || u.Scheme != "http" || u.User != nil || !isPort(u.Port()) {
 		return fmt.Errorf("%s: want a sidecar's URL such as http://127.0.0.1:15021/healthz/ready", flag)
 	}
 	addr, err := netip.ParseAddr(u.Hostname())
@@ -57,6 +58,12 @@ func onLoopback(flag, text string) error {
 		return fmt.Errorf("%s: a sidecar is in perch's own Pod, on loopback; want http://127.0.0.1:PORT/... or localhost", flag)
 	}
 	return nil
+}
+
+// isPort reports whether something can listen there: url.Parse takes any digits.
+func isPort(text string) bool {
+	port, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && port > 0
 }
 
 // ready waits until the sidecar answers 200. Its error says why it was not waited
@@ -74,7 +81,7 @@ func (s *sidecar) ready(ctx context.Context, log *slog.Logger) error {
 			log.Info("the sidecar is ready", "took", took.Round(time.Millisecond))
 			return nil
 		case ctx.Err() != nil:
-			return context.Cause(ctx)
+			return fmt.Errorf("waiting for the sidecar: %w", context.Cause(ctx))
 		case took+readyEvery > readyWithin:
 			return fmt.Errorf("the sidecar was not ready within %s (%w)", readyWithin, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -38,6 +39,7 @@ func TestOnlyLoopbackIsASidecar(t *testing.T) {
 	for _, bad := range []string{
 		"http://10.0.0.1:15020/quitquitquit", "http://istiod.istio-system:15020/", "https://127.0.0.1:1/", "127.0.0.1:4191", "http://127.0.0.1/",
 		"http://me:secret@127.0.0.1:1/", "http://127.0.0.1.example.com:1/", "http://0.0.0.0:1/", "http://[::]:1/", "\x00", "file:///etc/passwd",
+		"http://127.0.0.1:99999/", "http://127.0.0.1:65536/", "http://127.0.0.1:0/", "http://127.0.0.1:00000000000000000000/",
 	} {
 		err := onLoopback("--quit", bad)
 		if err == nil || !strings.HasPrefix(err.Error(), "--quit: ") || strings.Contains(err.Error(), "secret") {
@@ -106,6 +108,46 @@ func TestWaitingEndsAfterThirtySeconds(t *testing.T) {
 					t.Errorf("error %v, want %q", err, c.says)
 				}
 			})
+		})
+	}
+}
+
+// TestTheWaitIsOfTheDeadline: the Job's end does not wait for a sidecar. What is
+// left is said as it was asked for.
+func TestTheWaitIsOfTheDeadline(t *testing.T) {
+	for _, c := range []struct {
+		deadline, ready, left time.Duration // left 0 of a deadline: it was not ready in time
+	}{
+		{6 * time.Second, 4 * time.Second, 2 * time.Second},
+		{6 * time.Second, 9 * time.Second, 0},
+		{0, 9 * time.Second, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			beside := sidecar{waitFor: "http://127.0.0.1:15021/healthz/ready", web: asked(func(*http.Request) (int, error) {
+				if time.Since(began) >= c.ready {
+					return 200, nil
+				}
+				return 503, nil
+			})}
+			p := &pass{flags: runFlags{deadline: c.deadline}, log: slog.New(slog.DiscardHandler)}
+			err := p.await(t.Context(), beside)
+			if c.deadline > 0 && c.left == 0 {
+				if took := time.Since(began); took != c.deadline || err == nil || !strings.Contains(err.Error(), "waiting for the sidecar: the deadline of 6s") {
+					t.Errorf("%+v: %v after %s", c, err, took)
+				}
+				return
+			}
+			if err != nil || p.flags.deadline != c.left {
+				t.Errorf("%+v: %v, %s left", c, err, p.flags.deadline)
+			}
+			ctx, cancel := withDeadline(t.Context(), p.flags.deadline, p.flags.waited)
+			defer cancel()
+			time.Sleep(c.left)
+			synctest.Wait()
+			if got := fmt.Sprint(context.Cause(ctx)); c.left > 0 && got != "the deadline of 6s" {
+				t.Errorf("%+v: it ends by %q", c, got)
+			}
 		})
 	}
 }
