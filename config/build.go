@@ -39,11 +39,25 @@ func (c *checker) build(s settings) Config {
 		c.doubtChannel(out, t)
 		out.Targets = append(out.Targets, c.target(t))
 	}
+	out.Places = places(s.Targets)
 	c.obeyTogether(s.Targets, out.Targets)
 	c.slack(out)
 	c.doubtNotices(out)
 	c.doubtSilences(s.Alerts.Silences, out.Targets)
 	return out
+}
+
+// places says of each target and probe where it is written, for what only the
+// plan can find wrong with it.
+func places(targets []targetSettings) map[string]string {
+	all := map[string]string{}
+	for _, t := range targets {
+		all[t.Name] = fmt.Sprintf("%s:%d", t.Place.file, t.Place.line)
+		for _, p := range t.Probes {
+			all[probes.Spec{Target: t.Name, Probe: p.Name}.ID()] = fmt.Sprintf("%s:%d", p.Place.file, p.Place.line)
+		}
+	}
+	return all
 }
 
 func alertsOf(s settings) Alerts {

@@ -19,9 +19,10 @@ type Config struct {
 	Alertmanager Alertmanager
 	Metrics      Metrics
 	State        State
-	Policy       *probes.Policy // what the platform team allows, which all of this keeps; nil: there is none
-	Shard        Shard          // which part of the targets these are; Load gives all of them
-	Warnings     []string       // what is allowed but should be looked at, each with file:line
+	Policy       *probes.Policy    // what the platform team allows, which all of this keeps; nil: there is none
+	Shard        Shard             // which part of the targets these are; Load gives all of them
+	Places       map[string]string // where each target and target/probe is written: "perch.yaml:12"
+	Warnings     []string          // what is allowed but should be looked at, each with file:line
 }
 
 // Alerts say when an incident is told.

@@ -89,6 +89,9 @@ func New(c config.Config, o Options) (*Plan, error) {
 	alone.Sent = nil
 	p, refusal := draft(c, alone)
 	if len(refusal.Problems) > 0 {
+		for i, problem := range refusal.Problems {
+			refusal.Problems[i].Where = c.Places[problem.Subject]
+		}
 		return nil, refusal
 	}
 	if len(o.Sent) > 0 {

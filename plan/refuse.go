@@ -15,12 +15,19 @@ type Refusal struct{ Problems []Problem }
 
 // Problem is one reason to refuse.
 type Problem struct {
+	Where   string // file:line of what it is about; empty: nowhere in a file
 	Subject string // a target, target/probe, or flag
 	Text    string // what is wrong, and what would fit
 }
 
-// String is "subject: text".
-func (p Problem) String() string { return p.Subject + ": " + p.Text }
+// String is "file:line: subject: text".
+func (p Problem) String() string {
+	said := p.Subject + ": " + p.Text
+	if p.Where == "" {
+		return said
+	}
+	return p.Where + ": " + said
+}
 
 // Error lists the problems, one a line.
 func (r *Refusal) Error() string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ func planOfFile(ctx context.Context, sys system, path string, flags planFlags, l
 	}
 	p, err := planOf(cfg, flags.runFlags, seen)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, placed(path, err)
 	}
 	p.From = path
 	if p.Name == "" {
@@ -122,6 +123,19 @@ func planOfFile(ctx context.Context, sys system, path string, flags planFlags, l
 		p.Policy = cfg.Policy.File
 	}
 	return p, nil
+}
+
+// placed says of each problem which config it is of, where it does not say so
+// itself.
+func placed(path string, err error) error {
+	var refused *plan.Refusal
+	if !errors.As(err, &refused) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	for i, p := range refused.Problems {
+		refused.Problems[i].Where = cmp.Or(p.Where, path)
+	}
+	return refused
 }
 
 // whoIsTold says where notices go, and whether they get there.

@@ -29,3 +29,27 @@ func TestPlanSaysWhoIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanSaysWhereItIsWrong: what only the plan can find wrong has its place in
+// the config, each line of it.
+func TestPlanSaysWhereItIsWrong(t *testing.T) {
+	t.Parallel()
+	path := configFile(t, "", `version: 1
+targets:
+  - name: api
+    url: http://192.0.2.1
+    daily_limit: 100
+    probes:
+      - {name: often, kind: http, path: /often, every: 1m}
+      - {name: hold, kind: idle, path: /hold, every: 1m, holds: [4m, 30s]}
+`)
+	for _, args := range [][]string{{"plan", "--config", path}, {"plan", "--check", path}, {"run", "--config", path}} {
+		r := perch(t.Context(), nil, args...)
+		if r.code != exitUsage {
+			t.Errorf("%v: exit status %d, want 2", args, r.code)
+		}
+		want(t, "stderr", r.stderr, path+":3: api: its probes send", "\n"+path+":8: api/hold: its rungs take 4m2s")
+	}
+	r := perch(t.Context(), nil, "plan", "--config", path, "--only", "none", "--only", "neither")
+	want(t, "stderr", r.stderr, path+": --only none: matches nothing", "\n"+path+": --only neither: matches nothing")
+}
