@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -56,6 +57,9 @@ func (b *maker) sayServed() {
 	always := func(s probes.Spec) bool { return s.Every == 0 }
 	if slices.ContainsFunc(b.cfg.Targets, func(t probes.Target) bool { return slices.ContainsFunc(t.Probes, always) }) {
 		b.note("every: always is each 5m in perch serve, which has no schedule but this one")
+	}
+	if b.cfg.State.ConfigMap != "" && b.plan.Every > 0 && b.plan.Every < time.Minute {
+		b.note("the shortest every is %s: perch serve then writes the state's ConfigMap after each such wave; state: {file: /var/lib/perch/state} spares the API server that", probes.Spoken(b.plan.Every))
 	}
 	if b.cfg.Metrics.PushURL != "" || b.cfg.Metrics.Textfile != "" {
 		b.note("perch serve is scraped: it neither pushes nor writes metrics.textfile")

@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // served is the Deployment of a config, and its container.
@@ -94,6 +95,20 @@ func TestMemoryFollowsTheSeries(t *testing.T) {
 			if e.Name == "GOMEMLIMIT" && e.Value != map[string]string{"64Mi": "56MiB", "80Mi": "70MiB", "144Mi": "126MiB", "160Mi": "140MiB"}[want] {
 				t.Errorf("%d series: GOMEMLIMIT %s below %s", series, e.Value, want)
 			}
+		}
+	}
+}
+
+// TestTheMonitorHasTheOperatorsLabel, and is then not spoken of.
+func TestTheMonitorHasTheOperatorsLabel(t *testing.T) {
+	for want, labels := range map[string]map[string]string{"": nil, "prometheus": {"release": "prometheus"}} {
+		m := made(t, small, Options{Kind: KindDeployment, MonitorLabels: labels})
+		monitor := found[*unstructured.Unstructured](t, m)
+		if got := monitor.GetLabels(); got["release"] != want || got["app.kubernetes.io/name"] != "perch" {
+			t.Errorf("labels %v, want release=%q beside perch's own", got, want)
+		}
+		if said := strings.Contains(strings.Join(m.Notes, "\n"), "--monitor-label release=NAME"); said != (want == "") {
+			t.Errorf("release=%q: the label is spoken of: %t", want, said)
 		}
 	}
 }

@@ -47,8 +47,12 @@ type Options struct {
 	// Policy is the platform's ConfigMap with a policy.yaml; empty: perch-policy.
 	Policy string
 	Path   *Path // what decides the application's network path; nil: nothing is copied
+	// APIServer are the API server's addresses, or blocks of them, to which alone its
+	// ports are let out; empty: any address.
+	APIServer []string
 	// NoPodMonitor leaves it out, for a cluster that does not know the kind.
-	NoPodMonitor bool
+	NoPodMonitor  bool
+	MonitorLabels map[string]string // of the PodMonitor, beside perch's own
 }
 
 // Object is one object, typed where k8s.io/api has a type.
@@ -86,6 +90,7 @@ func New(cfg config.Config, p *plan.Plan, o Options) (*Manifest, error) {
 		return nil, errors.Join(b.refused...)
 	}
 	objects := slices.Concat(b.rights(), b.memory(), []Object{b.configMap(), b.networkPolicy()}, b.clones(), b.workload())
+	b.refuseTaken(objects)
 	b.sayPath()
 	if len(b.refused) > 0 {
 		return nil, errors.Join(b.refused...)
@@ -145,9 +150,12 @@ type Path struct {
 	// Isolated: what the workload's own policies do not allow may not leave. They hold
 	// for perch, as clones or as they are, and alone may let out to the targets.
 	Isolated bool
-	Sidecar  *Sidecar // nil: none stands beside perch
-	Copied   []Reason // what was copied, and why
-	Left     []Reason // what could not be copied or must not be, and what to do about it
+	// Taken are the objects of the input that are not this perch's own: none of its
+	// may have their names.
+	Taken   []Ref
+	Sidecar *Sidecar // nil: none stands beside perch
+	Copied  []Reason // what was copied, and why
+	Left    []Reason // what could not be copied or must not be, and what to do about it
 }
 
 // Reason says of one thing why it was copied, or left.

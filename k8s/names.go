@@ -2,6 +2,7 @@ package k8s
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,12 @@ import (
 // longestName leaves room for what a CronJob puts behind its name: 11 signs of the
 // 63 that a Job's may have.
 const longestName = validation.DNS1123LabelMaxLength - 11
+
+// imageName is what the kubelet takes as an image's name: a registry with a port, a
+// path in small letters, a tag, a digest.
+const imageName = `^((\[[0-9a-fA-F:]+\]|[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?)(:[0-9]{1,5})?/)?` +
+	`[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)*` +
+	`(:[0-9A-Za-z_][0-9A-Za-z_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-f]{32,128})?$`
 
 // defaults fills in what the options leave open.
 func (b *maker) defaults() {
@@ -36,6 +43,7 @@ func (b *maker) check() {
 	b.checkKind()
 	b.checkNames()
 	b.checkVantage()
+	b.checkMonitor()
 	b.readFiles()
 }
 
@@ -71,8 +79,8 @@ func (b *maker) checkNames() {
 		b.refuse("--namespace %s: %s is in the namespace %s, and policies and the path are those of a namespace; leave --namespace out",
 			b.o.Namespace, p.Workload, p.Namespace)
 	}
-	if strings.ContainsFunc(b.o.Image, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		b.refuse("--image %q: want a name such as registry.example/tools/perch:0.1.0", b.o.Image)
+	if !regexp.MustCompile(imageName).MatchString(b.o.Image) {
+		b.refuse("--image %q: want a name such as registry.example/tools/perch:0.1.0, without https://", b.o.Image)
 	}
 	if wrong := validation.IsDNS1123Subdomain(b.o.Policy); len(wrong) > 0 {
 		b.refuse("the policy's ConfigMap %q: %s", b.o.Policy, wrong[0])

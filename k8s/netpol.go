@@ -2,7 +2,6 @@ package k8s
 
 import (
 	"fmt"
-	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -50,35 +49,6 @@ func dnsRule() networking.NetworkPolicyEgressRule {
 	return networking.NetworkPolicyEgressRule{Ports: ports}
 }
 
-// egress is where perch goes: TCP ports by address block; the block "" is any
-// address.
-type egress map[string]map[int32]bool
-
-// open lets out to a port of a block.
-func (e egress) open(block string, port int32) {
-	if e[block] == nil {
-		e[block] = map[int32]bool{}
-	}
-	e[block][port] = true
-}
-
-// rules has one for each set of ports, "any address" first.
-func (e egress) rules() []networking.NetworkPolicyEgressRule {
-	var rules []networking.NetworkPolicyEgressRule
-	for _, block := range slices.Sorted(maps.Keys(e)) {
-		var rule networking.NetworkPolicyEgressRule
-		for _, number := range slices.Sorted(maps.Keys(e[block])) {
-			port := intstr.FromInt32(number)
-			rule.Ports = append(rule.Ports, networking.NetworkPolicyPort{Protocol: new(corev1.ProtocolTCP), Port: &port})
-		}
-		if block != "" {
-			rule.To = []networking.NetworkPolicyPeer{{IPBlock: &networking.IPBlock{CIDR: block}}}
-		}
-		rules = append(rules, rule)
-	}
-	return rules
-}
-
 // reach is one place that perch goes to.
 type reach struct {
 	what string // for people: "target stock-api"
@@ -97,21 +67,26 @@ func (b *maker) egress() egress {
 		if !there {
 			continue
 		}
-		e.open(block, port)
+		e.open(block, port, r.what)
 		if inCluster(r.url) {
 			inside = append(inside, r.what)
 		}
 	}
 	if b.cfg.State.ConfigMap != "" {
-		e.open("", 443)
-		e.open("", 6443) // the API server, behind its Service
+		for _, block := range b.apiServer() {
+			e.open(block, 443, theAPIServer)
+			e.open(block, 6443, theAPIServer) // behind its Service
+		}
 	}
-	if !b.cfg.Slack.Webhook.Zero() || !b.cfg.Slack.BotToken.Zero() || !b.cfg.Webhook.From.Zero() {
-		e.open("", 443)
+	if !b.cfg.Slack.Webhook.Zero() || !b.cfg.Slack.BotToken.Zero() {
+		e.open("", 443, "slack")
+	}
+	if !b.cfg.Webhook.From.Zero() {
+		e.open("", 443, "webhook")
 	}
 	if b.o.Path != nil && b.o.Path.Sidecar != nil {
 		for _, port := range b.o.Path.Sidecar.Ports {
-			e.open("", port)
+			e.open("", port, b.o.Path.Sidecar.Mesh)
 		}
 	}
 	if !b.cfg.Webhook.From.Zero() {
@@ -145,21 +120,6 @@ func (b *maker) reaches(isolated bool) []reach {
 		}
 	}
 	return append(all, b.proxies()...)
-}
-
-// sayOverlap tells where the ports that perch needs for itself let it out to a
-// target that the application's policies may not.
-func (b *maker) sayOverlap(isolated bool, e egress) {
-	if !isolated {
-		return
-	}
-	for _, t := range b.cfg.Targets {
-		_, port, there := destination(t.URL)
-		if there && e[""][port] {
-			b.note("target %s: port %d is open to perch for itself, and a NetworkPolicy cannot name hosts: a policy that keeps the application from this target on that port is not seen",
-				t.Name, port)
-		}
-	}
 }
 
 // destination is the address block and the port of a URL. There is none on

@@ -124,7 +124,7 @@ func TestPoliciesOfTheApplicationDecide(t *testing.T) {
 		if got := out(t, m); got != want.out {
 			t.Errorf("%s: %q, want %q", address, got, want.out)
 		}
-		const note = "target a: port 443 is open to perch for itself, and a NetworkPolicy cannot name hosts"
+		const note = "target a: perch's own NetworkPolicy opens port 443 to any address, for the API server (state.configmap): so perch gets there where"
 		if said := strings.Contains(strings.Join(m.Notes, "\n"), note); said != want.said {
 			t.Errorf("%s: said %t, want %t: %q", address, said, want.said, m.Notes)
 		}
@@ -132,8 +132,44 @@ func TestPoliciesOfTheApplicationDecide(t *testing.T) {
 			t.Errorf("before the CronJob comes %s, want the clone", last.GetName())
 		}
 	}
+	m := made(t, calls("https://api.example", "state: {configmap: perch-state}\n"), Options{Path: path, APIServer: []string{"10.0.0.1", "10.2.3.4/28"}})
+	if got := out(t, m); got != "any 3128 15012, 10.0.0.1/32 443 6443, 10.2.3.0/28 443 6443, 192.0.2.1/32 3129" || strings.Contains(strings.Join(m.Notes, "\n"), "perch's own NetworkPolicy opens") {
+		t.Errorf("with the API server's addresses: %q, %q", got, m.Notes)
+	}
 	path.Isolated = false
 	if got := out(t, made(t, calls("https://api.example:8443", ""), Options{Path: path})); got != "any 3128 8443 15012, 192.0.2.1/32 3129" {
 		t.Errorf("not isolated: %q", got)
+	}
+}
+
+// TestWhatOpensTheWayIsSaid: for several targets in one note, and the remedy only
+// where it is one.
+func TestWhatOpensTheWayIsSaid(t *testing.T) {
+	const targets = `
+version: 1
+name: shop
+vantage: prod
+targets:
+  - {name: a, url: "https://a.example", probes: [{name: get, kind: http, path: /, every: 10m}]}
+  - {name: b, url: "https://b.example", probes: [{name: get, kind: http, path: /, every: 10m}]}
+  - {name: c, url: "https://10.2.3.4", probes: [{name: get, kind: http, path: /, every: 10m}]}
+  - {name: d, url: "https://10.9.9.9", probes: [{name: get, kind: http, path: /, every: 10m}]}
+`
+	const kept, slack = "state: {configmap: perch-state}\n", "slack: {webhook: {from: {env: SLACK_WEBHOOK_URL}}}\n"
+	for _, c := range []struct {
+		more, says string
+		server     []string
+	}{
+		{more: kept + slack, says: "target a, b, c, d: perch's own NetworkPolicy opens port 443 to any address, for slack, the API server (state.configmap): so"},
+		{more: slack, says: "target a, b, c, d: perch's own NetworkPolicy opens port 443 to any address, for slack: so"},
+		{more: kept, server: []string{"10.2.0.0/16"}, says: "target c: perch's own NetworkPolicy opens port 443 to 10.2.0.0/16, for the API server (state.configmap): so"},
+	} {
+		notes := strings.Join(made(t, targets+c.more, Options{Path: &Path{Workload: "Deployment shop/checkout", Isolated: true}, APIServer: c.server}).Notes, "\n")
+		if strings.Count(notes, "perch's own NetworkPolicy opens") != 1 || !strings.Contains(notes, c.says) {
+			t.Errorf("%q, want once %q", notes, c.says)
+		}
+		if remedy := strings.Contains(notes, "--api-server ADDRESS"); remedy != (strings.Contains(c.more, "configmap") && c.server == nil) {
+			t.Errorf("%s: the remedy is named: %t", c.more, remedy)
+		}
 	}
 }

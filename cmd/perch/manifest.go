@@ -31,7 +31,9 @@ func (f *manifestFlags) bind(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.options.Shards, "shards", 0, "how many Pods share the targets (indexed-job)")
 	cmd.Flags().StringVar(&f.options.Schedule, "schedule", "", "an interval such as 15m, or cron's five fields (default: the shortest every, or 10m)")
 	f.like.bind(cmd)
+	cmd.Flags().StringSliceVar(&f.options.APIServer, "api-server", nil, "`ADDRESS|CIDR`, repeatable: the NetworkPolicy opens the API server's ports to these alone (default: to any address)")
 	cmd.Flags().BoolVar(&f.podMonitor, "pod-monitor", true, "with a deployment, a PodMonitor for the Prometheus Operator")
+	cmd.Flags().StringToStringVar(&f.options.MonitorLabels, "monitor-label", nil, "`KEY=VALUE`, repeatable: a label of the PodMonitor, by which an operator takes it")
 }
 
 func newManifest(sys system) *cobra.Command {
