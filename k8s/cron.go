@@ -1,6 +1,7 @@
 package k8s
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -12,10 +13,13 @@ import (
 const day = 24 * time.Hour
 
 // cron is a schedule of cron's five fields, as far as a day of it goes: which days
-// it means only makes runs rarer.
+// it means only makes runs rarer, if there are any.
 type cron struct {
 	minutes uint64 // bit n: minute n of an hour
 	hours   uint64
+	days    uint64 // of a month
+	months  uint64
+	weekly  bool // the day of the week is restricted: one of each week is meant
 }
 
 // cronField is one of the five.
@@ -52,9 +56,36 @@ func parseCron(text string) (cron, error) {
 			c.minutes = set
 		case 1:
 			c.hours = set
+		case 2:
+			c.days = set
+		case 3:
+			c.months = set
+		default:
+			c.weekly = !slices.ContainsFunc(strings.Split(parts[i], ","), anyDay)
 		}
 	}
+	if c.never() {
+		return cron{}, errors.New("no month of it has such a day: it would never run")
+	}
 	return c, nil
+}
+
+// anyDay reports whether a part of a field is every day of it.
+func anyDay(part string) bool {
+	span, every, stepped := strings.Cut(part, "/")
+	n, _ := strconv.Atoi(every) // it was parsed
+	return (span == "*" || span == "?") && (!stepped || n == 1)
+}
+
+// never reports whether no month has one of the days. Where the week restricts them
+// as well, either is enough.
+func (c cron) never() bool {
+	for i, days := range [...]int{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31} {
+		if c.months>>(i+1)&1 == 1 && c.days&(1<<(days+1)-1) != 0 {
+			return false
+		}
+	}
+	return !c.weekly
 }
 
 // parse reads a list of ranges and returns the numbers that it means, as bits.

@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -224,6 +226,27 @@ func TestManifestGoldens(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTheHeadIsAComment, whatever a file is called: YAML ends a line where others do
+// not.
+func TestTheHeadIsAComment(t *testing.T) {
+	for _, end := range []string{"\n", "\r", "\r\n", "\u0085", "\u2028", "\u2029", "\x00", "\xff", "\v"} {
+		m := made(t, small, Options{})
+		plain := written(t, m)
+		m.Head = []string{"perch manifest --config 'y" + end + "kind: Evil" + end + ".json'", ""}
+		text := written(t, m)
+		checked(t, text)
+		head, found := strings.CutSuffix(text, plain)
+		if !found {
+			t.Fatalf("%q: the objects are not as they are without a head", end)
+		}
+		for _, line := range regexp.MustCompile("[\n\r\u0085\u2028\u2029\v\x00]").Split(strings.TrimSuffix(head, "\n"), -1) {
+			if !strings.HasPrefix(line, "#") || !utf8.ValidString(line) {
+				t.Errorf("%q: no comment: %q", end, line)
+			}
+		}
 	}
 }
 

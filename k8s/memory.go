@@ -2,6 +2,7 @@ package k8s
 
 import (
 	"path"
+	"slices"
 
 	coordination "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -78,7 +79,7 @@ func (b *maker) keepInFile(pod *corev1.PodSpec) {
 	case !path.IsAbs(file):
 		b.refuse("state.file %s: the Pod would look for it in /, which is read-only; want a path such as /var/lib/perch/state", file)
 		return
-	case folder == "/" || inFolder(folder, "/etc/perch") || inFolder("/etc/perch", folder):
+	case hides(folder):
 		b.refuse("state.file %s: a volume at %s would hide what is there; want a path such as /var/lib/perch/state", file, folder)
 		return
 	}
@@ -89,6 +90,13 @@ func (b *maker) keepInFile(pod *corev1.PodSpec) {
 	}})
 	main := &pod.Containers[0]
 	main.VolumeMounts = append(main.VolumeMounts, corev1.VolumeMount{Name: "state", MountPath: folder})
+}
+
+// hides reports whether a volume at a folder would lie over what perch needs: its
+// own mounts, the image's authorities, the kernel's files, the account's token.
+func hides(folder string) bool {
+	own := []string{"/etc/perch", "/etc/ssl/certs", "/proc", "/sys", "/dev", "/var/run/secrets", "/run/secrets"}
+	return folder == "/" || slices.ContainsFunc(own, func(needed string) bool { return inFolder(folder, needed) || inFolder(needed, folder) })
 }
 
 // inFolder reports whether a path is a folder, or lies in it.

@@ -28,6 +28,10 @@ func TestCron(t *testing.T) {
 		"59 23 31 12 6":             {24 * time.Hour, 1},
 		"0-4 0 * * *":               {time.Minute, 5},
 		"0 0,1,12 * * *":            {time.Hour, 3},
+		"0 0 29 2 *":                {24 * time.Hour, 1}, // each fourth year
+		"0 0 31 2 mon":              {24 * time.Hour, 1}, // Mondays in February
+		"0 0 31 2-3 *":              {24 * time.Hour, 1},
+		"0 0 31 2 */2":              {24 * time.Hour, 1},
 		"3-57/9 2-22/4 */2 */3 */2": {9 * time.Minute, 42},
 	} {
 		got, err := parseCron(text)
@@ -52,6 +56,10 @@ func TestBadCron(t *testing.T) {
 		"0 24 * * *":          "the hour",
 		"0 5-3 * * *":         "the hour",
 		"0 0 0 * *":           "the day of the month",
+		"0 0 31 2 *":          "never run",
+		"0 0 30,31 feb *":     "never run",
+		"0 0 31 2,4-6/2,11 ?": "never run",
+		"0 0 31 2 */1":        "never run",
 		"0 0 32 * *":          "the day of the month",
 		"0 0 * 13 *":          "the month",
 		"0 0 * jun *  extra":  "five fields",

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 )
@@ -15,8 +17,8 @@ import (
 func (m *Manifest) Write(w io.Writer) error {
 	var b bytes.Buffer
 	for _, text := range m.Head {
-		for line := range strings.Lines(text + "\n") {
-			fmt.Fprintf(&b, "# %s", line)
+		for line := range strings.SplitSeq(text, "\n") {
+			fmt.Fprintf(&b, "# %s\n", printable(line))
 		}
 	}
 	for i, object := range m.Objects {
@@ -31,6 +33,17 @@ func (m *Manifest) Write(w io.Writer) error {
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// printable is a line as a comment may hold it: to YAML more than \n ends one, and a
+// file's name, which may hold anything, must not become a key.
+func printable(line string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' || unicode.IsPrint(r) {
+			return r
+		}
+		return utf8.RuneError
+	}, line)
 }
 
 // document is an object as a person would write it: without a status, and without
