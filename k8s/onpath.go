@@ -180,3 +180,38 @@ func (b *maker) proxies() []reach {
 	}
 	return all
 }
+
+// Ref names an object as a cluster does: what has the same one is the same object.
+type Ref struct{ Group, Kind, Namespace, Name string }
+
+// RefOf is an object's. Without a namespace it may come to stand in any.
+func RefOf(o Object) Ref {
+	kind := o.GetObjectKind().GroupVersionKind()
+	return Ref{kind.Group, kind.Kind, o.GetNamespace(), o.GetName()}
+}
+
+// Among reports whether one of the names may be this one.
+func (r Ref) Among(all []Ref) bool {
+	return slices.ContainsFunc(all, func(o Ref) bool {
+		return o.Group == r.Group && o.Kind == r.Kind && o.Name == r.Name &&
+			(o.Namespace == r.Namespace || o.Namespace == "" || r.Namespace == "")
+	})
+}
+
+// refuseTaken refuses names that objects of the application have: applied, perch's
+// would take their place.
+func (b *maker) refuseTaken(objects []Object) {
+	if b.o.Path == nil {
+		return
+	}
+	var taken []string
+	for _, o := range objects {
+		if r := RefOf(o); r.Among(b.o.Path.Taken) {
+			taken = append(taken, r.Kind+" "+r.Name)
+		}
+	}
+	if len(taken) > 0 {
+		b.refuse("--name %s: the application's own objects would be overwritten: %s; choose another --name",
+			b.o.Name, strings.Join(taken, ", "))
+	}
+}

@@ -22,8 +22,8 @@ func (b *builder) ciliumPolicy(o object) ([]policy, error) {
 	var found []policy
 	for i, r := range rules {
 		found = append(found, policy{
-			object: o, part: i, selector: r.selector, shared: wide, isolates: true,
-			egress: r.fields["egress"] != nil || r.fields["egressDeny"] != nil,
+			object: o, part: i, selector: r.selector, shared: wide,
+			egress: r.rules || r.isolates, isolates: r.isolates,
 			covers: func(p pod) bool { return r.selector.Matches(p.facts()) },
 			clone:  func() map[string]any { return b.ciliumClone(r.fields, wide) },
 		})
@@ -35,6 +35,28 @@ func (b *builder) ciliumPolicy(o object) ([]policy, error) {
 type ciliumRule struct {
 	fields   map[string]any
 	selector labels.Selector
+	rules    bool // it has rules on what leaves
+	isolates bool // what it does not allow may not leave
+}
+
+// ciliumLeaves says what a rule does to what leaves. Where enableDefaultDeny says
+// nothing it isolates by having rules; an empty list is none.
+func ciliumLeaves(o object, fields map[string]any) (rules, isolates bool, err error) {
+	var spec struct {
+		Egress     []any `json:"egress"`
+		EgressDeny []any `json:"egressDeny"`
+		ByDefault  struct {
+			Egress *bool `json:"egress"`
+		} `json:"enableDefaultDeny"`
+	}
+	if err := o.as(&spec, fields, "spec"); err != nil {
+		return false, false, err
+	}
+	rules = len(spec.Egress)+len(spec.EgressDeny) > 0
+	if said := spec.ByDefault.Egress; said != nil {
+		return rules, *said, nil
+	}
+	return rules, rules, nil
 }
 
 // ciliumRules returns a policy's rules that select Pods; those for nodes hold
@@ -56,7 +78,11 @@ func ciliumRules(o object) ([]ciliumRule, error) {
 		if err != nil {
 			return nil, err
 		}
-		rules = append(rules, ciliumRule{fields: fields, selector: s})
+		r := ciliumRule{fields: fields, selector: s}
+		if r.rules, r.isolates, err = ciliumLeaves(o, fields); err != nil {
+			return nil, err
+		}
+		rules = append(rules, r)
 	}
 	return rules, nil
 }

@@ -60,7 +60,7 @@ func TestAMonitorIsNotEscapedByAPolicysLabel(t *testing.T) {
 // TestClonesHoldOnlyWhatLeaves: no rule about receiving is cloned, and names stay
 // within what Kubernetes takes.
 func TestClonesHoldOnlyWhatLeaves(t *testing.T) {
-	long := strings.Repeat("n", 250)
+	long := strings.Repeat("n", 237) + ".nnnnnnnnnn" // cut at the dot
 	p := made(t, app("", "",
 		`{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: `+long+`, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: checkout}},
 		  ingress: [{}], ingressDeny: [{}], egress: [{}], egressDeny: [{toCIDR: [192.0.2.0/24]}]}}`,
@@ -71,7 +71,7 @@ func TestClonesHoldOnlyWhatLeaves(t *testing.T) {
 	}
 	c := p.Policies[0]
 	spec := within(c.Object, "spec")
-	if got := slices.Sorted(maps.Keys(spec)); !slices.Equal(got, []string{"egress", "egressDeny", "endpointSelector"}) || len(c.GetName()) > 253 || !strings.HasPrefix(c.GetName(), "perch-nnn") {
+	if got := slices.Sorted(maps.Keys(spec)); !slices.Equal(got, []string{"egress", "egressDeny", "endpointSelector"}) || len(c.GetName()) > 253 || strings.Contains(c.GetName(), ".-") || !strings.HasPrefix(c.GetName(), "perch-nnn") {
 		t.Errorf("the clone %s has %v", c.GetName(), got)
 	}
 }
@@ -170,6 +170,25 @@ func TestTheMeshsOwnNamespace(t *testing.T) {
 		p := made(t, app("", "", of(filter, namespace)))
 		if len(p.Policies) != clones || (clones > 0 && (p.Policies[0].GetNamespace() != "shop" || p.Isolated)) {
 			t.Errorf("%s: %v, want %d clones", namespace, p.Policies, clones)
+		}
+	}
+}
+
+// TestACredentialIsNotCloned: it would stand in another manifest.
+func TestACredentialIsNotCloned(t *testing.T) {
+	const filter = `{apiVersion: networking.istio.io/v1alpha3, kind: EnvoyFilter, metadata: {name: auth, namespace: shop}, spec: {workloadSelector: {labels: {app: checkout}}, configPatches: [
+		{applyTo: HTTP_FILTER, patch: {operation: INSERT_BEFORE, value: %s}}]}}`
+	for value, cloned := range map[string]bool{
+		`{inlineCode: 'h:add("authorization","Bearer hunter2")'}`:                                false,
+		`{inlineCode: 'h:add("x-api-key","hunter2")'}`:                                           false,
+		`{typed_config: {password: hunter2}}`:                                                    false,
+		`{uri: "https://me:hunter2@idp.example"}`:                                                false,
+		`{name: envoy.filters.http.local_ratelimit, token_bucket: {max_tokens: 4}}`:              true,
+		`{typed_config: {"@type": type.googleapis.com/envoy.v3.Cluster, connect_timeout: 900s}}`: true,
+	} {
+		p := made(t, app("", "", of(filter, value)))
+		if (len(p.Policies) == 1) != cloned || says(p.Left, "EnvoyFilter shop/auth", "let it select perch.example/path=perch") == cloned || strings.Contains(string(shown(t, p)), "hunter2") {
+			t.Errorf("%s: clones %v, left %v", value, p.Policies, p.Left)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"perch.example/k8s"
 	"perch.example/probes"
@@ -74,7 +73,7 @@ type builder struct {
 
 func newBuilder(in []object, w workload, o Options) *builder {
 	b := &builder{in: in, w: w, o: o, main: mainContainer(w.template), path: &k8s.Path{
-		Workload: w.object.String(), Namespace: w.object.GetNamespace(), Annotations: map[string]string{},
+		Workload: w.object.String(), Namespace: w.object.GetNamespace(), Annotations: map[string]string{}, Taken: taken(in),
 	}}
 	b.app = podOf(in, w)
 	b.perch = b.app
@@ -109,32 +108,4 @@ func (b *builder) copied(what, why string, args ...any) {
 
 func (b *builder) left(what, why string, args ...any) {
 	b.path.Left = append(b.path.Left, k8s.Reason{What: clean(what), Why: clean(fmt.Sprintf(why, args...))})
-}
-
-// ownLabels are those of every object of a perch.
-func ownLabels(name string) labels.Set {
-	return labels.Set{"app.kubernetes.io/name": "perch", "app.kubernetes.io/instance": name}
-}
-
-// baseLabels are those of perch's Pod before any is copied.
-func baseLabels(name string) labels.Set {
-	set := ownLabels(name)
-	set[pathLabel] = name
-	return set
-}
-
-// ofPerch reports whether an object belongs to a perch. It is no application's.
-func ofPerch(o object) bool { return o.GetLabels()["app.kubernetes.io/name"] == "perch" }
-
-// apart takes this perch's own objects out of the input, which an earlier --like
-// made. Another perch's stay: they must not select this one either.
-func apart(all []object, name string) (in, own []object) {
-	for _, o := range all {
-		if instance := o.GetLabels()["app.kubernetes.io/instance"]; ofPerch(o) && (instance == name || instance == "") {
-			own = append(own, o)
-			continue
-		}
-		in = append(in, o)
-	}
-	return in, own
 }

@@ -31,7 +31,7 @@ state: {configmap: perch-state}
 // manifestOn makes the manifest of a config on a path.
 func manifestOn(t *testing.T, name string, p *k8s.Path, kind k8s.Kind) *k8s.Manifest {
 	t.Helper()
-	file := config.File{Name: "perch.yaml", Data: []byte(perchConfig)}
+	file := config.File{Name: "perch.yaml", Data: []byte(strings.Replace(perchConfig, "perch-state", name+"-state", 1))}
 	cfg, err := config.Parse(config.Options{}, file)
 	if err != nil {
 		t.Fatal(err)

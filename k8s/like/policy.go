@@ -3,10 +3,14 @@ package like
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"perch.example/k8s"
 )
 
 // policy is an object that decides what may leave the Pods that it selects, and
@@ -66,6 +70,8 @@ func (b *builder) clones() error {
 			b.left(p.object.String(), "not cloned: it decides only what the workload receives, and perch receives nothing of it")
 		case perch:
 			b.copied(p.object.String(), "holds for perch as it is, so nothing is cloned: %s", b.already(p))
+		case p.holdsCredential():
+			b.left(p.object.String(), "not cloned: it selects the workload, and holds what looks like a credential, which must not stand in another manifest: let it select %s=%s, too", pathLabel, b.o.Name)
 		default:
 			b.path.Policies = append(b.path.Policies, b.cloned(p))
 			b.copied(p.object.String(), "selects the workload: cloned onto %s=%s, without what it says of receiving", pathLabel, b.o.Name)
@@ -75,6 +81,16 @@ func (b *builder) clones() error {
 		}
 	}
 	return nil
+}
+
+// holdsCredential reports whether a clone could show a secret. Policies of ports,
+// addresses and labels have no place for one.
+func (p policy) holdsCredential() bool {
+	switch p.object.GetKind() {
+	case "NetworkPolicy", "FQDNNetworkPolicy", "SecurityGroupPolicy", "CiliumEgressGatewayPolicy":
+		return false
+	}
+	return credentialIn(p.clone())
 }
 
 // already says by what a policy selects perch.
@@ -103,10 +119,23 @@ func (b *builder) cloned(p policy) *unstructured.Unstructured {
 	if p.part > 0 {
 		name += "-" + strconv.Itoa(p.part+1)
 	}
-	c.SetName(short(name))
+	c.SetName(b.free(c, name))
 	c.SetLabels(ownLabels(b.o.Name))
 	c.SetAnnotations(map[string]string{"perch.example/cloned-from": p.object.String()})
 	return c
+}
+
+// free is the first name for an object that nothing of the input has, and no other
+// clone: that one would be overwritten.
+func (b *builder) free(c *unstructured.Unstructured, name string) string {
+	for n, tried := 2, short(name); ; n++ {
+		c.SetName(tried)
+		if !slices.ContainsFunc(b.path.Policies, func(made *unstructured.Unstructured) bool { return k8s.RefOf(made) == k8s.RefOf(c) }) &&
+			!k8s.RefOf(c).Among(b.path.Taken) {
+			return tried
+		}
+		tried = short(name + "-" + strconv.Itoa(n))
+	}
 }
 
 // short keeps a name within what Kubernetes allows, and its own.
@@ -116,7 +145,8 @@ func short(name string) string {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
-	return name[:most-9] + "-" + hex.EncodeToString(sum[:4])
+	// A name's parts end in a letter or a digit.
+	return strings.TrimRight(name[:most-9], ".-") + "-" + hex.EncodeToString(sum[:4])
 }
 
 // onLabel is the selector of a clone.

@@ -1,0 +1,68 @@
+package like
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What follows decides by looks. Who is wrong about a credential prints it, who
+// is wrong about something else lets a person copy it by hand: so it says yes where
+// it does not know.
+
+// credentialName reports whether a variable, a flag or a field is called as
+// secrets are.
+func credentialName(name string) bool {
+	name = strings.ToUpper(name)
+	if strings.HasSuffix(name, "_FILE") || strings.HasSuffix(name, "-FILE") {
+		return false // it says where one lies
+	}
+	return slices.ContainsFunc([]string{"PASS", "PWD", "SECRET", "TOK", "CRED", "PRIVATE", "KEY", "AUTH"}, func(part string) bool {
+		return strings.Contains(name, part)
+	})
+}
+
+// credentialText reports whether a text looks as if a credential stood in it.
+func credentialText(text string) bool {
+	return regexp.MustCompile(`://[^/@\s]+@`).MatchString(text) ||
+		regexp.MustCompile(`(?i)\b(bearer|basic|digest|negotiate)\s+\S`).MatchString(text) ||
+		regexp.MustCompile(`(?i)passw|secret|\btok(en)?\b|_token|api[-_ ]?key|credential|authorization|private[-_ ]?key`).MatchString(text) ||
+		randomLooking(text)
+}
+
+// randomLooking reports whether a text has a long run of letters of both cases and
+// digits, as made keys are.
+func randomLooking(text string) bool {
+	const least = 20
+	for _, run := range regexp.MustCompile(`[A-Za-z0-9+_=-]{20,}`).FindAllString(text, -1) {
+		if len(run) >= least && strings.ContainsAny(run, "0123456789") && strings.ToLower(run) != run && strings.ToUpper(run) != run {
+			return true
+		}
+	}
+	return false
+}
+
+// credentialIn looks for credentials in every text of an object's part, and for
+// fields with their names. Numbers and other fields are none.
+func credentialIn(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return credentialText(value)
+	case []any:
+		return slices.ContainsFunc(value, credentialIn)
+	case map[string]any:
+		for key, inner := range value {
+			if text, is := inner.(string); is && text != "" && credentialName(key) {
+				return true
+			}
+			if credentialIn(inner) {
+				return true
+			}
+		}
+		if name, is := value["name"].(string); is { // a header, a variable
+			text, plain := value["value"].(string)
+			return plain && text != "" && credentialName(name)
+		}
+	}
+	return false
+}
