@@ -36,10 +36,17 @@ func with(s shape, more []shape) shape {
 	return s
 }
 
-// switched is what is on or off, and the labels that somebody looks for.
-func switched() shape {
-	return object(shape{"enabled": free("boolean"), "labels": words()})
+// switched is what is on or off, the labels that somebody looks for, and URLs.
+func switched(urls ...string) shape {
+	has := shape{"enabled": free("boolean"), "labels": words()}
+	for _, key := range urls {
+		has[key] = webAddress()
+	}
+	return object(has)
 }
+
+// webAddress is one of http or https, or none.
+func webAddress() shape { return text(shape{"pattern": `^(https?://\S+)?$`}) }
 
 // words are labels or annotations.
 func words() shape {
@@ -69,10 +76,10 @@ func chartSchema(t *testing.T) []byte {
 		"imagePullSecrets": listOf(free("object")),
 		"kind":             oneOf(string(KindCronJob), string(KindDeployment), string(KindIndexedJob)),
 		"config":           shape{"if": free("string"), "then": shape{"minLength": 1}, "else": perch},
-		"schedule":         text(shape{"pattern": `^(@[a-z]+|\S+( \S+){4})$`}), "deadline": duration,
+		"schedule":         text(shape{"minLength": 1}), "deadline": duration, // perch.check says what is wrong with one
 		"activeDeadlineSeconds": between(1, 86400), "startingDeadlineSeconds": between(11, 86400),
 		"shards": between(2, 1000), "metricsPort": between(1, 65535),
-		"podMonitor": switched(), "serviceMonitor": switched(), "dashboards": switched(),
+		"podMonitor": switched(), "serviceMonitor": switched(), "dashboards": switched("docs"),
 		"state":     object(shape{"kind": oneOf("configmap", "file", "none"), "size": memory, "storageClassName": text()}),
 		"secretEnv": listOf(text(shape{"pattern": `^[A-Za-z_][A-Za-z0-9_]*$`})), "policyConfigMap": text(shape{"minLength": 1}),
 		"podLabels": words(), "podAnnotations": words(),
@@ -83,7 +90,7 @@ func chartSchema(t *testing.T) []byte {
 		"extraArgs": listOf(text()), "extraEnv": listOf(free("object")), "extraVolumes": listOf(free("object")), "extraVolumeMounts": listOf(free("object")),
 		"networkPolicy": object(shape{"enabled": free("boolean"), "ports": listOf(between(1, 65535))}),
 		"memory":        memory, "goMemoryLimit": text(shape{"pattern": `^[0-9]+(KiB|MiB|GiB)$`}), "cpuRequest": text(shape{"pattern": `^[0-9.]+m?$`}),
-		"rules":  object(shape{"health": switched(), "findings": switched()}),
+		"rules":  object(shape{"health": switched(), "findings": switched(), "runbooks": webAddress()}),
 		"global": free("object"), // Helm's own, for charts that have this one below them
 	})
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"

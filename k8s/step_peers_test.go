@@ -153,6 +153,11 @@ func TestTheChartRefuses(t *testing.T) {
 		{"an unknown value", "podMonitor.enabld=true", "enabld"},
 		{"a kind that is none", "kind=daemonset", "kind"},
 		{"one shard", "shards=1", "shards"},
+		{"a kind of schedule that cron is not", "schedule=15m", `schedule "15m": want cron's five fields`},
+		{"a Job that is ended before perch ends", "activeDeadlineSeconds=229", "want 20 more than deadline (3m30s)"},
+		{"a monitor of what is gone", "serviceMonitor.enabled=true", "for kind: deployment, and this is cronjob"},
+		{"two monitors", "kind=deployment,serviceMonitor.enabled=true,podMonitor.enabled=true", "scraped twice"},
+		{"docs that are no address", "dashboards.docs=wiki", "docs"},
 		{"a text that names another state", "config=version: 1", "configmap: perch-state"},
 	} {
 		out, err := exec.Command(cluster.Program(t, "helm"), "template", "perch", "chart", "--set", c.set).CombinedOutput()

@@ -38,8 +38,38 @@ app.kubernetes.io/instance: {{ include "perch.name" . }}
 {{- end -}}
 {{- end }}
 
+{{/* Seconds of a duration such as 3m30s. */}}
+{{- define "perch.seconds" -}}
+{{- $seconds := 0.0 -}}
+{{- range regexFindAll "[0-9.]+[hms]" . -1 -}}
+{{- $each := get (dict "h" 3600.0 "m" 60.0 "s" 1.0) (regexFind "[hms]" .) -}}
+{{- $seconds = addf $seconds (mulf $each (regexFind "[0-9.]+" . | float64)) -}}
+{{- end -}}
+{{ $seconds }}
+{{- end }}
+
+{{/* What the values' schema cannot say in words. */}}
+{{- define "perch.checkKind" -}}
+{{- if eq .Values.kind "deployment" -}}
+{{- if and .Values.podMonitor.enabled .Values.serviceMonitor.enabled -}}
+{{- fail "podMonitor and serviceMonitor are both enabled: perch would be scraped twice; want one of them" -}}
+{{- end -}}
+{{- else -}}
+{{- if or .Values.podMonitor.enabled .Values.serviceMonitor.enabled -}}
+{{- fail (printf "podMonitor and serviceMonitor are for kind: deployment, and this is %s, whose Pods are gone before they are scraped: want both disabled, and metrics.push in the config" .Values.kind) -}}
+{{- end -}}
+{{- if not (regexMatch "^ *(@[a-z]+|[^ ]+( +[^ ]+){4}) *$" .Values.schedule) -}}
+{{- fail (printf "schedule %q: want cron's five fields, such as \"7-59/15 * * * *\"; perch manifest --schedule 15m prints those of an interval" .Values.schedule) -}}
+{{- end -}}
+{{- if lt (float64 .Values.activeDeadlineSeconds) (addf (include "perch.seconds" .Values.deadline | float64) 20.0) -}}
+{{- fail (printf "activeDeadlineSeconds %d: Kubernetes would end perch before it has ended itself, saved and told: want 20 more than deadline (%s) at least; perch manifest prints both for your config" (int .Values.activeDeadlineSeconds) .Values.deadline) -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{/* What a config that was given as text has to say of the state. */}}
 {{- define "perch.check" -}}
+{{- include "perch.checkKind" . -}}
 {{- $text := include "perch.config" . -}}
 {{- $name := printf "%s-state" (include "perch.name" .) -}}
 {{- if and (eq .Values.state.kind "configmap") (not (regexMatch (printf "configmap: *[\"']?%s[\"']? *[},#\\n]" $name) (print $text "\n"))) -}}
