@@ -99,13 +99,29 @@ func (p *Policy) Address(a netip.Addr) error {
 		return nil
 	}
 	a = a.Unmap().WithZone("")
-	if in(p.DeniedNetworks, a) || in(p.DeniedNetworks, behindNAT64(a)) {
-		return p.deny("denied_networks", "the address %s", a)
+	to, what := dialledAs(a), a.String()
+	if to != a {
+		what += ", which is dialled as " + to.String()
 	}
-	if len(p.Networks) > 0 && !in(p.Networks, a) {
-		return p.deny("networks", "the address %s", a)
+	if slices.ContainsFunc([]netip.Addr{a, to, behindNAT64(a)}, func(a netip.Addr) bool { return in(p.DeniedNetworks, a) }) {
+		return p.deny("denied_networks", "the address %s", what)
+	}
+	if len(p.Networks) > 0 && !in(p.Networks, to) {
+		return p.deny("networks", "the address %s", what)
 	}
 	return nil
+}
+
+// dialledAs is where a dial to an address arrives: systems take the unspecified
+// address of a family for its loopback.
+func dialledAs(a netip.Addr) netip.Addr {
+	switch a {
+	case netip.IPv4Unspecified():
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	case netip.IPv6Unspecified():
+		return netip.IPv6Loopback()
+	}
+	return a
 }
 
 func in(networks []netip.Prefix, a netip.Addr) bool {

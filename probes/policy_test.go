@@ -77,6 +77,9 @@ func TestAddressesInAnyClothes(t *testing.T) {
 		p := &Policy{Networks: networks(), DeniedNetworks: networks()}
 		a := address()
 		err := p.Address(a)
+		if a.IsUnspecified() {
+			continue // TestUnspecifiedIsLoopback
+		}
 		inside, denied := false, false
 		for _, n := range p.Networks {
 			inside = inside || n.Contains(a)
@@ -96,6 +99,40 @@ func TestAddressesInAnyClothes(t *testing.T) {
 	}
 	if refused < 1000 || refused > 4900 {
 		t.Errorf("%d of 5000 were refused: the networks test nothing", refused)
+	}
+}
+
+// TestUnspecifiedIsLoopback: 0.0.0.0 and ::, in any clothes, are dialled as
+// loopback, so they are judged as that.
+func TestUnspecifiedIsLoopback(t *testing.T) {
+	networks := func(text ...string) []netip.Prefix {
+		var all []netip.Prefix
+		for _, s := range text {
+			all = append(all, netip.MustParsePrefix(s))
+		}
+		return all
+	}
+	for _, c := range []struct {
+		policy  Policy
+		address string
+		says    string // empty: allowed
+	}{
+		{Policy{DeniedNetworks: networks("127.0.0.0/8")}, "0.0.0.0", "the address 0.0.0.0, which is dialled as 127.0.0.1"},
+		{Policy{DeniedNetworks: networks("127.0.0.0/8")}, "::ffff:0.0.0.0", "the address 0.0.0.0, which is dialled as 127.0.0.1"},
+		{Policy{DeniedNetworks: networks("::1/128")}, "::", "the address ::, which is dialled as ::1"},
+		{Policy{DeniedNetworks: networks("::1/128")}, "::%eth0", "the address ::, which is dialled as ::1"},
+		{Policy{DeniedNetworks: networks("0.0.0.0/32")}, "0.0.0.0", "the address 0.0.0.0"},
+		{Policy{DeniedNetworks: networks("0.0.0.0/32")}, "127.0.0.1", ""},
+		{Policy{DeniedNetworks: networks("10.0.0.0/8")}, "0.0.0.0", ""},
+		{Policy{Networks: networks("0.0.0.0/32", "::/128")}, "0.0.0.0", "the address 0.0.0.0"},
+		{Policy{Networks: networks("0.0.0.0/32", "::/128")}, "::", "the address ::"},
+		{Policy{Networks: networks("127.0.0.0/8")}, "0.0.0.0", ""},
+		{Policy{Networks: networks("::1/128")}, "::", ""},
+	} {
+		err := c.policy.Address(netip.MustParseAddr(c.address))
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s with %v and without %v: %v, want %q", c.address, c.policy.Networks, c.policy.DeniedNetworks, err, c.says)
+		}
 	}
 }
 

@@ -136,6 +136,24 @@ func TestDeniedAddressIsNoOutage(t *testing.T) {
 	}
 }
 
+// TestUnspecifiedAddressIsDenied: 0.0.0.0 and [::], which arrive at loopback, are
+// no way around a policy that denies loopback, with any command.
+func TestUnspecifiedAddressIsDenied(t *testing.T) {
+	t.Parallel()
+	policy := policyFile(t, "version: 1\ndenied_networks: [127.0.0.0/8, \"::1/128\"]\n")
+	for _, url := range []string{"http://0.0.0.0:1", "http://[::]:1", "http://[::ffff:0.0.0.0]:1"} {
+		path := configFile(t, url, oneProbe)
+		for _, command := range [][]string{{"run", "--config", path}, {"idle", "--max", "1s", "--connections", "1", "--rate", "10/s", url}, {"path", url}} {
+			p := &platform{mounted: policy}
+			r := p.perch(t, nil, command...)
+			if r.code == exitOK || len(p.dialed) > 0 {
+				t.Errorf("perch %s %s: exit status %d, dialled %q", command[0], url, r.code, p.dialed)
+			}
+			want(t, command[0]+" "+url, r.stdout+r.stderr, "which is dialled as")
+		}
+	}
+}
+
 // TestPolicyOfEvery: neither --all nor every: always lets a probe run more often
 // than the policy allows, as the state remembers it; without a state perch says
 // that it cannot know.
