@@ -25,6 +25,11 @@ type Config struct {
 	Warnings     []string          // what is allowed but should be looked at, each with file:line
 }
 
+// tells reports whether there is anybody to be told.
+func (c Config) tells() bool {
+	return !c.Slack.Webhook.Zero() || !c.Slack.BotToken.Zero() || c.Webhook.URL != "" || !c.Webhook.From.Zero() || c.Alertmanager.URL != ""
+}
+
 // Alerts say when an incident is told.
 type Alerts struct {
 	Mode         Mode          // notify or report

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -42,6 +43,9 @@ type Options struct {
 	// Policy is what the platform team allows: what the config asks beyond it is a
 	// mistake. nil: there is none.
 	Policy *probes.Policy
+	// NoCredentials makes a literal that is a credential a mistake, where it is a
+	// warning else: for a config that is going to be read by many.
+	NoCredentials bool
 	// ClientKinds and ClientWrappers are the catalog's names; empty: any.
 	ClientKinds, ClientWrappers []string
 }
@@ -61,6 +65,9 @@ func Load(path string, o Options) (Config, error) {
 // Files reads those that Load would parse, each under its path.
 func Files(path string) ([]File, error) {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the config: there is no %s here: name yours with --config FILE or DIR, or begin with perch demo, which needs none (%w)", path, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the config: %w", err)
 	}

@@ -30,7 +30,7 @@ func fieldRules(c *checker, at place, m map[string]any) {
 	}
 	name, _ := m["name"].(string)
 	if val, _ := m["value"].(string); val != "" && (secretName(name) || looksSecret(val)) {
-		c.warn(c.at(at, "value"), fmt.Sprintf("the literal value of %q looks like a secret", clip(name)), "read it: from: {env: NAME} or from: {file: PATH}")
+		c.exposed(c.at(at, "value"), credential(name, val), fmt.Sprintf("the literal value of %q looks like a secret", clip(name)), "read it: from: {env: NAME} or from: {file: PATH}")
 	}
 }
 

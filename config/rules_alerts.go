@@ -54,7 +54,7 @@ func webhookRules(c *checker, at place, m map[string]any) {
 	case written != "" && c.has(at, "from"):
 		c.wrong(at, "has a url and a from", "keep one: url is written here, from names where it is read")
 	case looksSecret(written):
-		c.warn(c.at(at, "url"), "looks like a secret", "read it: from: {env: NAME} or from: {file: PATH}")
+		c.exposed(c.at(at, "url"), credential("", written), "looks like a secret", "read it: from: {env: NAME} or from: {file: PATH}")
 	}
 	c.onceByName(at, m, "headers")
 	c.nowhere(at, m, c.has(at, "url") || c.has(at, "from"))
@@ -111,6 +111,9 @@ func (c *checker) doubtChannel(out Config, t targetSettings) {
 // doubtNotices warns about a destination that nothing is ever sent to: what is
 // told follows from what earlier runs found.
 func (c *checker) doubtNotices(out Config) {
+	if !out.tells() && out.Alerts.Mode == ModeNotify && c.somewhere("alerts.mode") {
+		c.warn(c.where("alerts.mode"), "is notify, and nobody is named to be told", "write slack: {webhook: {from: {env: NAME}}}, a webhook or an alertmanager, or leave mode out")
+	}
 	if out.Alerts.Mode == ModeReport || out.State.Kept() {
 		return
 	}

@@ -3,7 +3,9 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -80,5 +82,64 @@ func TestNoSecretInMessages(t *testing.T) {
 	}
 	if places < 500 {
 		t.Errorf("%d places tried", places)
+	}
+}
+
+// What many are going to read holds no literal credential; what may be one is
+// still only warned about, for a word may look like a token.
+func TestNoCredentials(t *testing.T) {
+	for _, tt := range []struct {
+		name, value string
+		refused     bool
+	}{
+		{"Authorization", "anything", true},
+		{"proxy-authorization", "Basic dXNlcjpwYXNz", true},
+		{"Cookie", "a=b", true},
+		{"X-Api-Key", "k9", true},
+		{"X-Forwarded-Token", "Bearer abc", true},
+		{"X-Jwt", "eyJhbGciOiJIUzI1NiJ9", true},
+		{"X-Session", "a1b2c3d4e5f6a7b8c9", false}, // warned about
+		{"session", "blue", false},                 // warned about
+		{"X-Queue", "task-list", false},            // warned about
+		{"Accept", "text/plain", false},
+	} {
+		text := "version: 1\ntargets:\n  - name: a\n    url: https://a.example\n    headers:\n      - {name: " + tt.name + ", value: " + tt.value + "}\n    probes: [{name: p, kind: http, path: /}]\n"
+		for _, strict := range []bool{false, true} {
+			_, err := Parse(Options{NoCredentials: strict}, File{"perch.yaml", []byte(text)})
+			if (err != nil) != (strict && tt.refused) {
+				t.Errorf("%s: %s, strict %v: %v", tt.name, tt.value, strict, err)
+			}
+			if err != nil && (strings.Contains(err.Error(), tt.value) || !strings.Contains(err.Error(), "perch.yaml:6: targets[0].headers[0].value: the literal value of")) {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+		}
+	}
+}
+
+// A mode that is written is meant: without anybody to be told it is a mute perch.
+func TestNotifyNobody(t *testing.T) {
+	const targets = "version: 1\nname: shop\nvantage: here\ntargets: [{name: a, url: https://a.example, probes: [{name: p, kind: http, path: /}]}]\n"
+	for text, warns := range map[string]bool{
+		"":                          false,
+		"alerts: {mode: report}\n":  false,
+		"alerts: {fire_after: 1}\n": false,
+		"alerts: {mode: notify}\n":  true,
+		"alerts: {mode: notify}\nalertmanager: {url: http://am.example}\nstate: {file: s}\n": false,
+	} {
+		cfg, err := Parse(Options{}, File{"perch.yaml", []byte(targets + text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(strings.Join(cfg.Warnings, "\n"), "perch.yaml:5: alerts.mode: is notify, and nobody is named to be told; write slack:"); said != warns {
+			t.Errorf("%q: %q", text, cfg.Warnings)
+		}
+	}
+}
+
+// A config that is not there says how to name one.
+func TestNoConfig(t *testing.T) {
+	_, err := Load(filepath.Join(t.TempDir(), "perch.yaml"), Options{})
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "--config") {
+		t.Errorf("%v", err)
 	}
 }

@@ -46,6 +46,38 @@ func looksSecret(s string) bool {
 	return false
 }
 
+// credential reports whether a literal is one beyond reasonable doubt, so that it
+// may be refused: its header is for nothing else, or its value begins as a token
+// does.
+func credential(name, val string) bool {
+	switch folded(name) {
+	case "authorization", "proxyauthorization", "cookie", "apikey", "xapikey", "xauthtoken", "xaccesstoken", "privatetoken", "ocpapimsubscriptionkey":
+		return true
+	}
+	lower := strings.ToLower(strings.TrimSpace(val))
+	for _, begins := range []string{"bearer ", "ghp_", "xoxb-", "xoxp-", "xapp-", "eyj", "-----begin", "https://hooks.slack.com/services/"} {
+		if strings.HasPrefix(lower, begins) {
+			return true
+		}
+	}
+	return false
+}
+
+// folded is a name as people mean it, however they write it.
+func folded(name string) string {
+	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))
+}
+
+// exposed tells of a literal that looks like a secret: as a mistake, where it is
+// one for sure and many are going to read the config.
+func (c *checker) exposed(at place, sure bool, problem, fix string) {
+	if sure && c.options.NoCredentials {
+		c.wrong(at, problem, fix)
+		return
+	}
+	c.warn(at, problem, fix)
+}
+
 // dense reports whether a part is long and mixed as only generated text is.
 func dense(part string) bool {
 	if len(part) < 16 {
@@ -83,7 +115,7 @@ func secretParameter(query string) bool {
 // secretName reports whether a header or parameter of this name carries a
 // secret.
 func secretName(name string) bool {
-	switch strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name)) {
+	switch folded(name) {
 	case "key", "apikey", "xapikey", "token", "accesstoken", "authtoken", "xauthtoken", "xaccesstoken", "secret", "clientsecret",
 		"password", "passwd", "pwd", "pass", "auth", "authorization", "proxyauthorization", "cookie", "signature", "sig", "credential",
 		"subscriptionkey", "ocpapimsubscriptionkey", "sessionid", "session", "jwt", "idtoken", "refreshtoken", "privatetoken":

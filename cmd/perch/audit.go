@@ -51,7 +51,7 @@ a 429, 502, 503 or 504 is not asked for again.
 		if err != nil {
 			return usage(err)
 		}
-		cfg, err := configAnywhere(sys, configPath)
+		cfg, err := configAnywhere(sys, configPath, configOptions(sys))
 		if err != nil {
 			return usage(err)
 		}

@@ -29,24 +29,31 @@ func loadConfig(sys system, path string, log *slog.Logger) (config.Config, error
 // loadAnywhere is loadConfig for a command that sends nothing to a target: no
 // policy keeps anybody from muting.
 func loadAnywhere(sys system, path string, log *slog.Logger) (config.Config, error) {
-	return warned(log)(configAnywhere(sys, path))
+	return warned(log)(configAnywhere(sys, path, configOptions(sys)))
+}
+
+// loadForAll is loadAnywhere for what becomes a ConfigMap, which whoever may look
+// around in the namespace reads.
+func loadForAll(sys system, path string, log *slog.Logger) (config.Config, error) {
+	options := configOptions(sys)
+	options.NoCredentials = true
+	return warned(log)(configAnywhere(sys, path, options))
 }
 
 // configAnywhere reads a config that may name no vantage: a Pod's environment
 // says it, and a reviewer's or an operator's does not. It stays empty then.
-func configAnywhere(sys system, path string) (config.Config, error) {
-	cfg, err := config.Load(path, configOptions(sys))
+func configAnywhere(sys system, path string, options config.Options) (config.Config, error) {
+	cfg, err := config.Load(path, options)
 	if v, _ := sys.env("PERCH_VANTAGE"); err == nil || v != "" {
 		return cfg, err
 	}
-	env := sys.env
-	sys.env = func(name string) (string, bool) {
+	options.Env = func(name string) (string, bool) {
 		if name == "PERCH_VANTAGE" {
 			return "anywhere", true
 		}
-		return env(name)
+		return sys.env(name)
 	}
-	cfg, err = config.Load(path, configOptions(sys))
+	cfg, err = config.Load(path, options)
 	cfg.Vantage = "" // the config's would have done above
 	return cfg, err
 }

@@ -84,7 +84,7 @@ What has to be known or done stands on stderr. Run it again when the config chan
 
 // manifestOf makes the manifest that the flags ask for.
 func manifestOf(sys system, flags manifestFlags, stdin io.Reader, log *slog.Logger) (*k8s.Manifest, error) {
-	cfg, err := loadAnywhere(sys, flags.config, log)
+	cfg, err := loadForAll(sys, flags.config, log)
 	if err != nil {
 		return nil, err
 	}
