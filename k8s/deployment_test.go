@@ -112,3 +112,32 @@ func TestTheMonitorHasTheOperatorsLabel(t *testing.T) {
 		}
 	}
 }
+
+// TestMemoryOfADeployment: the numbers that were measured leave a quarter free, and
+// none of its limits is below that of a run.
+func TestMemoryOfADeployment(t *testing.T) {
+	for _, c := range []struct {
+		series, open int
+		resident     int64 // MiB, measured
+		want         string
+	}{
+		{0, 0, 0, "64Mi"},
+		{2_420, 30, 34, "64Mi"},
+		{12_020, 150, 40, "64Mi"},
+		{24_020, 300, 48, "80Mi"},
+		{48_020, 600, 62, "96Mi"},
+		{49_220, 800, 74, "112Mi"},
+		{240_020, 3_000, 0, "304Mi"},
+	} {
+		cfg, p, _ := parsed(t, small, "")
+		p.Series, p.PeakOpen = c.series, c.open
+		m, err := New(cfg, p, Options{Kind: KindDeployment})
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit := found[*appsv1.Deployment](t, m).Spec.Template.Spec.Containers[0].Resources.Limits.Memory()
+		if limit.String() != c.want || limit.Value()*3/4 < c.resident<<20 {
+			t.Errorf("%d series, %d connections: limit %s, want %s, and a quarter more than %d MiB", c.series, c.open, limit, c.want, c.resident)
+		}
+	}
+}
