@@ -35,7 +35,7 @@ func (d *drawing) heat(p dashboard.Panel, found []course, a area) {
 		d.fill(area{left, s.y(c.to), x - left - 0.7, s.y(c.from) - s.y(c.to) - 0.7}, faded(rgb("#08306b"), 0.08+0.92*shade))
 	}
 	d.timeAxis(area{plot.x, plot.y + plot.h, plot.w, 2})
-	for _, v := range s.ticks() {
+	for _, v := range s.ticks(*p.FieldConfig.Defaults.Unit) {
 		text := written(*p.FieldConfig.Defaults.Unit, nil, v)
 		d.Print(canvas.At(plot.x-6-d.Width(small(), text), s.y(v)+4), small(), rgb("#666666"), text)
 	}

@@ -42,7 +42,11 @@ func (d *drawing) stats(p dashboard.Panel, found []course, a area) {
 		}
 		if o.TextMode == common.BigValueTextModeValueAndName {
 			name := area{tile.x + 4, tile.y + tile.h*0.62, tile.w - 8, tile.h * 0.36}
-			d.center(medium(), rgb("#444444"), name, c.name)
+			under := rgb("#444444")
+			if o.ColorMode == common.BigValueColorModeBackgroundSolid {
+				under = front
+			}
+			d.center(medium(), under, name, c.name)
 			tile.h *= 0.66
 		}
 		d.center(canvas.Face{Bold: true, Size: math.Min(30, tile.h*0.62)}, front, tile.inner(3), text)
@@ -113,6 +117,7 @@ func (d *drawing) gauges(p dashboard.Panel, found []course, a area) {
 	for i, c := range found {
 		v, _ := c.last()
 		text, ink := shown(p, v)
+		ink, _ = overridden(p, c.name, ink)
 		y := top + h*float64(i)
 		d.Print(canvas.At(a.x, y+h/2+4), medium(), rgb("#222222"), d.Short(medium(), c.name, names))
 		bar := area{a.x + names + 10, y + h*0.15, a.w - names - 82, h * 0.7}

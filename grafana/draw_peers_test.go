@@ -221,7 +221,13 @@ func written(unit string, decimals *float64, v float64) string {
 // inkOf is the colour of a series: the panel's own, else one after the other.
 func inkOf(p dashboard.Panel, name string, nth int) (ink string, dash bool) {
 	palette := []string{info, warn, good, purple, bad, light, "#8a6d00", neutral, "#44aa99", "#882255", "#332288", "#117733"}
-	ink = palette[nth%len(palette)]
+	return overridden(p, name, palette[nth%len(palette)])
+}
+
+// overridden is the colour that the panel has for the series of a name, else the
+// given one.
+func overridden(p dashboard.Panel, name, otherwise string) (ink string, dash bool) {
+	ink = otherwise
 	for _, o := range p.FieldConfig.Overrides {
 		pattern := fmt.Sprint(o.Matcher.Options) // between slashes, or for the whole name
 		if inner, is := strings.CutPrefix(pattern, "/"); is {

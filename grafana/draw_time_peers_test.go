@@ -30,26 +30,47 @@ func (s scale) y(v float64) float64 {
 	return s.plot.y + s.plot.h - math.Min(1.02, math.Max(0, (v-low)/(high-low)))*s.plot.h
 }
 
-// ticks are the values that the axis names.
-func (s scale) ticks() []float64 {
+// ticks are the values that the axis of a unit names.
+func (s scale) ticks(unit string) []float64 {
 	var all []float64
 	if s.log {
-		for v := math.Pow(10, math.Ceil(math.Log10(s.low)-1e-9)); v <= s.high*1.0001; v *= 10 {
-			all = append(all, v)
+		between := []float64{1, 2, 5}
+		if s.high/s.low > 150 {
+			between = between[:1]
+		}
+		for power := math.Pow(10, math.Floor(math.Log10(s.low)+1e-9)); power <= s.high; power *= 10 {
+			for _, by := range between {
+				if v := power * by; v >= s.low*0.9999 && v <= s.high*1.0001 {
+					all = append(all, v)
+				}
+			}
 		}
 		return all
 	}
-	step := math.Pow(10, math.Floor(math.Log10((s.high-s.low)/4)))
-	for _, by := range []float64{1, 2, 5, 10} {
-		if (s.high-s.low)/(step*by) <= 5 {
-			step *= by
-			break
-		}
-	}
+	step := s.step(unit)
 	for v := math.Ceil(s.low/step) * step; v <= s.high*1.0001; v += step {
 		all = append(all, v)
 	}
 	return all
+}
+
+// step is how far apart ticks are: a round number, of time one in its own unit.
+func (s scale) step(unit string) float64 {
+	const most = 5.5 // of them
+	if unit == "s" && s.high-s.low > 10 {
+		for _, v := range []float64{5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600, day} {
+			if (s.high-s.low)/v <= most {
+				return v
+			}
+		}
+	}
+	step := math.Pow(10, math.Floor(math.Log10((s.high-s.low)/4)))
+	for _, by := range []float64{1, 2, 5, 10} {
+		if (s.high-s.low)/(step*by) <= most {
+			return step * by
+		}
+	}
+	return step
 }
 
 // timeAxis names hours under a plot and draws its upright lines.
@@ -88,7 +109,7 @@ func (d *drawing) lines(p dashboard.Panel, found []course, a area) {
 		s.high = math.Max(s.high, s.low*10)
 	}
 	d.timeAxis(plot)
-	for _, v := range s.ticks() {
+	for _, v := range s.ticks(*p.FieldConfig.Defaults.Unit) {
 		d.fill(area{plot.x, s.y(v), plot.w, 0.7}, rgb("#e4e4e4"))
 		text := written(*p.FieldConfig.Defaults.Unit, nil, v)
 		d.Print(canvas.At(plot.x-6-d.Width(small(), text), s.y(v)+4), small(), rgb("#666666"), text)
@@ -232,7 +253,7 @@ const lineHeight = 15.0
 func (d *drawing) legend(p dashboard.Panel, found []course, a area) {
 	x, y := a.x, a.y
 	for i, c := range found {
-		ink, _ := inkOf(p, c.name, i)
+		ink, dash := inkOf(p, c.name, i)
 		wide := d.Width(small(), c.name) + 30
 		if x+wide > a.x+a.w && x > a.x {
 			x, y = a.x, y+lineHeight
@@ -241,6 +262,9 @@ func (d *drawing) legend(p dashboard.Panel, found []course, a area) {
 			return
 		}
 		d.fill(area{x, y + 5, 12, 3}, rgb(ink))
+		if dash {
+			d.fill(area{x + 4, y + 5, 4, 3}, rgb("#ffffff"))
+		}
 		d.Print(canvas.At(x+16, y+10), small(), rgb("#333333"), d.Short(small(), c.name, a.w-16))
 		x += wide
 	}

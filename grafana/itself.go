@@ -22,13 +22,13 @@ func itselfNow() []panel {
 		},
 		{
 			look: lookStat, title: "Runs cut short", wide: 4, tall: 4, unit: "none", decimals: new(0.0), empty: "NO RUN YET",
-			about:   "Incomplete runs in the time shown. Raise the Job's deadline, or give the Pod more CPU: `perch plan` says how long a run needs.",
+			about:   "Incomplete runs in the time shown. Raise the deadline: `perch plan` says how long a run needs.",
 			queries: []query{{"round(" + within("", "perch_runs_total", ofPerch+`,verdict="incomplete"`) + ")", "incomplete"}},
 			words:   []word{{0, "NONE", good}}, steps: []step{{0, good}, {1, warn}},
 		},
 		{
 			look: lookStat, title: "Problems", wide: 4, tall: 4, unit: "none", decimals: new(0.0), empty: "NO RUN YET",
-			about:   "What perch itself could not do, in the time shown. *Problems by part* says which part; the Job's log says why.",
+			about:   "What perch itself could not do, in the time shown. *Problems by part* says which part; perch's log says why.",
 			queries: []query{{"round(" + within("", "perch_problems_total", ofPerch) + ")", "problems"}},
 			words:   []word{{0, "NONE", good}}, steps: []step{{0, good}, {1, bad}},
 		},
@@ -72,7 +72,7 @@ func itselfRuns() []panel {
 		},
 		{
 			look: lookSeries, title: "Scheduling delay", wide: 12, tall: 8, unit: "s", empty: "not measured",
-			about: "How late perch itself woke. Above 10 ms its own Pod is too slow to be believed about latency: raise the CPU limit, or move it to a calmer node.",
+			about: "How late perch itself woke. Above 10 ms its own Pod is too slow to be believed about latency: take away a CPU limit, should there be one, or move it to a calmer node.",
 			queries: []query{
 				{quantile(0.5, "", "perch_scheduling_delay_seconds", ofPerch), "50%"}, {quantile(0.99, "", "perch_scheduling_delay_seconds", ofPerch), "99%"},
 			},
@@ -90,9 +90,9 @@ func itselfNotices() []panel {
 	return []panel{
 		{
 			look: lookSeries, title: "Deliveries", page: "alerts", wide: 6, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no destination",
-			about:   "Tries to deliver, each 10 minutes. `failed` is tried again in the next run; when it goes on, the destination refuses: read the Job's log.",
+			about:   "Tries to deliver, each 10 minutes. `failed` is tried again in the next run; when it goes on, the destination refuses: read perch's log.",
 			queries: []query{{each("destination, result", "perch_notices_total", ofPerch), "{{destination}} {{result}}"}},
-			inks:    []ink{{"/delivered$/", good, false}, {"/failed$/", bad, false}}, style: style{bars: true, least: "10m"},
+			inks:    deliveryInks(), style: style{bars: true, least: "10m"},
 		},
 		{
 			look: lookSeries, title: "Pending", page: "alerts", wide: 6, tall: 8, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no destination",
@@ -100,7 +100,7 @@ func itselfNotices() []panel {
 			queries: []query{{`max by (perch, destination) (perch_notices_pending{` + ofPerch + `})`, "{{perch}} {{destination}}"}},
 		},
 		{
-			look: lookStat, title: "Oldest notice waits for", page: "alerts", wide: 6, tall: 8, unit: "s", decimals: new(0.0), empty: "NONE WAITS",
+			look: lookStat, title: "Oldest notice waits for", page: "alerts", wide: 6, tall: 8, unit: "s", decimals: new(1.0), empty: "NONE WAITS",
 			about:   "By destination. Older than an hour: somebody was not told of an incident; look at *Overview* for which is open.",
 			queries: []query{{`time() - min by (perch, destination) (perch_notices_oldest_pending_timestamp_seconds{` + ofPerch + `})`, "{{perch}} {{destination}}"}},
 			steps:   []step{{0, warn}, {3600, bad}}, style: style{names: true, plain: true},
@@ -111,6 +111,14 @@ func itselfNotices() []panel {
 			queries: []query{{each("part", "perch_problems_total", ofPerch), "{{part}}"}},
 			style:   style{bars: true, least: "10m"},
 		},
+	}
+}
+
+// deliveryInks tell destinations apart, and what failed from what did not.
+func deliveryInks() []ink {
+	return []ink{
+		{"slack delivered", good, false}, {"webhook delivered", info, false}, {"alertmanager delivered", light, false},
+		{"slack failed", bad, false}, {"webhook failed", warn, false}, {"alertmanager failed", purple, false},
 	}
 }
 

@@ -57,7 +57,7 @@ targets:
         errors: [org.springframework.web.client.HttpServerErrorException, org.springframework.web.client.ResourceAccessException]
     probes:
       - {name: calendar, kind: http, path: "/flaky", retry: {attempts: 2, backoff: 100ms}}
-      - {name: held, kind: idle, path: "/", keep_alive: 1600ms, holds: [300ms, 600ms, 1300ms, 1500ms]}
+      - {name: held, kind: idle, path: "/", keep_alive: 1600ms, holds: [300ms, 600ms, 1300ms, 1500ms, 1750ms]}
   - {name: lost, url: %[7]s, rate_limit: 200/s, share: 100%%, daily_limit: 1000000, probes: [{name: held, kind: idle, path: "/", holds: [300ms]}]}
   - {name: limited, url: %[8]s, rate_limit: 200/s, share: 100%%, daily_limit: 1000000, probes: [{name: get, kind: http, path: "/", retry: {attempts: 2, backoff: 100ms}}]}
   - {name: secure, url: %[9]s, tls: {ca_file: %[10]q}, rate_limit: 200/s, share: 100%%, daily_limit: 1000000, probes: [{name: get, kind: http, path: "/"}]}

@@ -32,14 +32,14 @@ func overviewNow() []panel {
 			look: lookStat, title: "Served", wide: 3, tall: 4, unit: "percentunit", decimals: new(1.0), empty: "NO RUN YET",
 			about: "Share of judged outcomes that were not a fail, in the time shown. Below 99%: look at *Outcomes by verdict* for when, and at *Connection reuse* and *Latency* for why.",
 			queries: []query{{within("", "perch_outcomes_total", ofProbe+`,verdict=~"pass|degraded"`) +
-				" / " + within("", "perch_outcomes_total", ofProbe+`,verdict=~"pass|degraded|fail"`), "served"}},
-			steps: []step{{0, bad}, {0.95, warn}, {0.99, good}},
+				" / " + within("", "perch_outcomes_total", ofProbe+`,verdict=~"pass|degraded|fail"`), "of outcomes, time shown"}},
+			steps: []step{{0, bad}, {0.95, warn}, {0.99, good}}, style: style{names: true},
 		},
 		{
 			look: lookStat, title: "Saved by a retry", page: "audit", wide: 3, tall: 4, unit: "short", decimals: new(0.0), empty: "NO RETRY SET",
 			about:   "Failures that a second try on a fresh connection made good, in the time shown. The application has these only if it retries, too: run `perch audit`.",
-			queries: []query{{`round(sum(increase(perch_retries_total{` + ofProbe + `,result="recovered"}[$__range])` + notHeld + `))`, "recovered"}},
-			words:   []word{{0, "NONE", good}}, steps: []step{{0, good}, {1, warn}},
+			queries: []query{{`round(sum(increase(perch_retries_total{` + ofProbe + `,result="recovered"}[$__range])` + notHeld + `))`, "failures, time shown"}},
+			words:   []word{{0, "NONE", good}}, steps: []step{{0, good}, {1, warn}}, style: style{names: true},
 		},
 		lastCompleted(4),
 	}
@@ -64,7 +64,7 @@ func reuseSafe(wide uint32) panel {
 func lastCompleted(wide uint32) panel {
 	return panel{
 		look: lookStat, title: "Since perch's last run", page: "deploy", wide: wide, tall: 4, unit: "s", decimals: new(0.0), empty: "NEVER RAN",
-		about: "Of the perch that was silent for longest. When it is old, all else here is old, too: look at the CronJob's last Job, then at *perch itself*. " +
+		about: "Of the perch that was silent for longest. When it is old, all else here is old, too: look at the CronJob's last Job or the Deployment's Pod, then at *perch itself*. " +
 			"A perch that was removed stays on a Pushgateway until its group is deleted there.",
 		queries: []query{{`max(time() - max by (perch, vantage, shard) (perch_run_last_completed_timestamp_seconds{` + ofPerch + `}))`, "ago"}},
 		steps:   []step{{0, good}, {1800, warn}, {7200, bad}},
@@ -75,16 +75,18 @@ func overviewStates() []panel {
 	return []panel{
 		{
 			look: lookStates, title: "Probes", wide: 12, tall: 8, unit: "none", empty: "no run yet",
-			about: "What each probe's last run found. DEGRADED: served, but only by luck or by a second try. For a FAIL read the message in your channel, or run `perch run --only TARGET/PROBE`.",
+			about: "What each probe's last run found. DEGRADED: served, but only by luck or by a second try. For a FAIL read the message in your channel. " +
+				"To check now: `perch idle URL` and `perch path URL` from the same path; beside a CronJob, not beside `perch serve`, also `perch run --only TARGET/PROBE --all`.",
 			queries: []query{{`clamp_min(2 * min by (target, probe) (perch_probe_success{` + ofProbe +
 				`}) - max by (target, probe) (perch_finding{` + ofProbe + `}), 0)`, "{{target}} / {{probe}}"}},
 			words: []word{{0, "FAIL", bad}, {1, "DEGRADED", warn}, {2, "PASS", good}},
 		},
 		{
-			look: lookStates, title: "Incidents", page: "alerts", wide: 12, tall: 8, unit: "none", empty: "no state",
-			about:   "When an incident of a family was open, at any of the targets chosen. Each opened with one message that says what to change; choose a target above to see only its own.",
-			queries: []query{{`max by (family) (perch_incident_open{` + ofTarget + `})`, "{{family}}"}},
-			words:   []word{{0, "none", light}, {1, "OPEN", bad}},
+			look: lookStates, title: "Incidents", page: "alerts", wide: 12, tall: 8, unit: "none", empty: "none was open",
+			about: "The incidents that were open in the time shown, by target and family. Each opened with one message that says what to change.",
+			queries: []query{{`max by (target, family) (perch_incident_open{` + ofTarget + `})` +
+				"\n  and on (target, family) (max_over_time(perch_incident_open{" + ofTarget + `}[$__range] @ end()) > 0)`, "{{target}} {{family}}"}},
+			words: []word{{0, "none", light}, {1, "OPEN", bad}},
 		},
 		{
 			look: lookStat, title: "Found by the last runs", page: "reading-a-report", wide: 16, tall: 5, unit: "short", decimals: new(0.0), empty: "NOTHING",

@@ -1,10 +1,5 @@
 package grafana
 
-import (
-	"fmt"
-	"strconv"
-)
-
 // reuse shows after how long the path ends idle connections, and what the
 // application's client makes of it.
 func reuse() board {
@@ -46,10 +41,11 @@ func reuseNow() []panel {
 			steps: []step{{0, warn}}, style: style{names: true, plain: true},
 		},
 		{
-			look: lookStat, title: "Retry gaps", page: "audit", wide: 4, tall: 4, unit: "none", decimals: new(0.0), empty: "NO POLICY DECLARED",
-			about:   "Failures for which the declared retry policy has no entry, though sending again would be safe. *Retries* below names them; `perch audit` says what to add.",
-			queries: []query{{`sum(max by (target, client, reason) (perch_retry_gap{` + ofProbe + `}))`, "gaps"}},
-			words:   []word{{0, "NONE", good}}, steps: []step{{0, good}, {1, warn}},
+			look: lookStat, title: "Possible retry gaps", page: "audit", wide: 4, tall: 4, unit: "none", decimals: new(0.0), empty: "NO POLICY DECLARED",
+			about: "Clients of targets whose declared retry policy has no entry for a failure that could safely be sent again. Nothing has failed for it: it is what the policy says. " +
+				"*Retries* below names the clients; `perch audit` says what to add.",
+			queries: []query{{`count(max by (target, client) (perch_retry_gap{` + ofProbe + `}) == 1) or 0 * count(perch_retry_gap{` + ofProbe + `})`, "clients"}},
+			words:   []word{{0, "NONE", good}}, steps: []step{{0, info}}, style: style{plain: true},
 		},
 	}
 }
@@ -58,51 +54,6 @@ func reuseNow() []panel {
 // its config expects.
 func shareOfExpected() string {
 	return `min by (target, probe) (perch_idle_timeout_seconds{` + ofProbe + `}) / max by (target, probe) (perch_keep_alive_expected_seconds{` + ofProbe + `})`
-}
-
-func reuseHolds() []panel {
-	return []panel{
-		{
-			look: lookStates, title: "What became of each hold", page: "connection-reuse", wide: 16, tall: 9, unit: "none", empty: "no idle probe",
-			about: "A row for each rung. CLOSED: the other side had ended the connection. DIED: silence or half an answer, which no check before reuse can see. " +
-				"The shortest rung that is not OK says below what the client's max idle must lie. Beyond the promised time CLOSED is as it should be.",
-			queries: []query{{inOrder(holdState()), "{{target}} / {{probe}} {{v_hold}}"}},
-			words:   []word{{1, "OK", good}, {2, "CLOSED", warn}, {3, "DIED", bad}}, style: style{least: "10m"},
-		},
-		{
-			look: lookGauges, title: "Reuse worked", wide: 8, tall: 9, unit: "percentunit", decimals: new(0.0), min: new(0.0), max: new(1.0), empty: "no idle probe",
-			about: "Share of the holds of each rung that could be used again, in the time shown. A rung between 0% and 100% is a race or several servers behind one name: stay clear of it.",
-			queries: []query{{`sort_desc(` + within("target, probe, hold_seconds", "perch_holds_total", ofProbe+`,result="survived"`) +
-				"\n  / " + within("target, probe, hold_seconds", "perch_holds_total", ofProbe) + " >= 0)", "{{probe}} {{hold_seconds}} s"}},
-			steps: []step{{0, warn}, {1, good}},
-		},
-	}
-}
-
-// holdState is the worst that a step of time brought for each rung: 3 died, 2
-// closed, 1 survived; nothing, where no hold ended.
-func holdState() string {
-	grown := func(result string) string {
-		return each("target, probe, hold_seconds", "perch_holds_total", ofProbe+`,result="`+result+`"`) + " > 0"
-	}
-	return "(" + grown("died") + ") * 0 + 3\nor (" + grown("closed") + ") * 0 + 2\nor (" + grown("survived") + ") * 0 + 1"
-}
-
-// inOrder makes Prometheus, which sorts series by their labels as texts, give
-// rungs by their length within each probe: 9 s before 30 s before 120 s. The
-// label v_digits comes after probe and target, and v_hold after it.
-func inOrder(expr string) string {
-	replaced := func(label, value, pattern string) {
-		expr = fmt.Sprintf("label_replace(%s, %q, %q, \"hold_seconds\", %q)", expr, label, value, pattern)
-	}
-	const longest = 5 // digits: a day
-	for digits := 1; digits <= longest; digits++ {
-		replaced("v_digits", strconv.Itoa(digits), fmt.Sprintf("[0-9]{%d}([.].*)?", digits))
-	}
-	replaced("v_hold", "$1 s", "([0-9.]+)")
-	replaced("v_hold", "$1", "(search)")
-	replaced("hold_seconds", "", ".*")
-	return expr
 }
 
 func reuseTimeouts() []panel {
@@ -125,7 +76,7 @@ func reuseTimeouts() []panel {
 			},
 			inks: []ink{
 				{"/ measured$/", info, false}, {"/ expected$/", neutral, true}, {"/ advertised$/", purple, true},
-				{"/ worked$/", good, false}, {"/ failed$/", bad, false}, {"/ band (from|to)$/", warn, true},
+				{"/ worked$/", good, false}, {"/ failed$/", bad, false}, {"/ band from$/", warn, true}, {"/ band to$/", warn, false},
 			},
 		},
 		{
@@ -158,17 +109,18 @@ func reuseReasons() []panel {
 func reuseRetries() []panel {
 	return []panel{
 		{
-			look: lookGauges, title: "Failures that the retry policy lets through", page: "audit", wide: 12, tall: 9, unit: "short", decimals: new(0.0), min: new(0.0), empty: "none",
-			about: "Failures of reused connections, where the client has a danger band and the declared policy has a gap: within the band the application returns them as errors. " +
+			look: lookGauges, title: "Let through by the retry policy, in the time shown", page: "audit", wide: 12, tall: 9, unit: "short", decimals: new(0.0), min: new(0.0), empty: "none",
+			about: "How many failures of perch's reused connections, where the client has a danger band and the declared policy has a gap: within the band the application returns them as errors. " +
 				"Add the entry that `perch audit` names, and close the band.",
 			queries: []query{{letThrough(), "{{target}} {{reason}}"}},
 			steps:   []step{{0, bad}},
 		},
 		{
-			look: lookStates, title: "Retry gaps", page: "audit", wide: 12, tall: 9, unit: "none", empty: "none",
-			about:   "Reasons for which the declared policy has no entry, and since when. A gap counts also before it is met. `perch audit` says what to add, in the client's own words.",
-			queries: []query{{`max by (target, reason) (perch_retry_gap{` + ofProbe + `}) == 1`, "{{target}} {{reason}}"}},
-			words:   []word{{1, "GAP", warn}},
+			look: lookStates, title: "Possible retry gaps", page: "audit", wide: 12, tall: 9, unit: "none", empty: "none",
+			about: "Clients whose declared retry policy has no entry for a failure that could safely be sent again, and since when: it is what the policy says, and counts before it is met. " +
+				"`perch audit` names the failures, and says what to add in the client's own words.",
+			queries: []query{{`max by (target, client) (perch_retry_gap{` + ofProbe + `}) == 1`, "{{target}} {{client}}"}},
+			words:   []word{{1, "POSSIBLE GAP", info}},
 		},
 	}
 }
