@@ -140,17 +140,17 @@ func (b *maker) contentHash() string {
 // perch serve is there while it is scraped, and holds connections all the time.
 // Measured over minutes, scraped each 15 s, 2 probes a target:
 //
-//	 10 targets   2,420 series   30 connections                 33 MiB
-//	 50 targets  12,020 series  150 connections                 39 MiB
-//	100 targets  24,020 series  300 connections                 48 MiB
-//	200 targets  48,020 series  600 connections                 62 MiB
-//	200 targets  49,220 series  800 connections, all under TLS  73 MiB
+//	 10 targets   2,480 series   40 connections                 33 MiB
+//	 50 targets  12,320 series  200 connections                 39 MiB
+//	100 targets  24,620 series  400 connections                 48 MiB
+//	200 targets  49,220 series  800 connections                 62 MiB
+//	200 targets  53,820 series  800 connections, all under TLS  73 MiB
 //
 // This leaves a quarter of it free, and a plan without a number gets the least.
 func (b *maker) memoryNeeded() int {
 	const least, unit = 64, 16
 	const run, runSeries = 40, 2000                           // with the quarter
-	const serve, serveSeries, serveConnections = 31, 2000, 42 // a MiB for so many
+	const serve, serveSeries, serveConnections = 31, 2000, 48 // a MiB for so many
 	needed := run + b.plan.Series/runSeries
 	if b.o.Kind == KindDeployment {
 		needed = serve + b.plan.Series/serveSeries + b.plan.PeakOpen/serveConnections
