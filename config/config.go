@@ -21,6 +21,7 @@ type Config struct {
 	State        State
 	Policy       *probes.Policy    // what the platform team allows, which all of this keeps; nil: there is none
 	Shard        Shard             // which part of the targets these are; Load gives all of them
+	AllTargets   []probes.Target   // of a part: those of the whole, which the policy's limits of a host are for; else nil
 	Places       map[string]string // where each target and target/probe is written: "perch.yaml:12"
 	Warnings     []string          // what is allowed but should be looked at, each with file:line
 }

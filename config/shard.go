@@ -66,7 +66,7 @@ func (c Config) InShard(s Shard) Config {
 	if s.Whole() {
 		return c
 	}
-	c.Shard = s
+	c.Shard, c.AllTargets = s, c.Targets
 	c.Targets = slices.DeleteFunc(slices.Clone(c.Targets), func(t probes.Target) bool { return !s.Holds(t.Name) })
 	c.State.File, c.Metrics.Textfile = s.path(c.State.File), s.path(c.Metrics.Textfile)
 	if c.State.ConfigMap != "" {

@@ -93,6 +93,43 @@ func TestRunKeepsTheFleetsLimit(t *testing.T) {
 	want(t, "the run", r.stderr, "127.0.0.1: the budgets are 2/s together, the policy allows 0.2/s")
 }
 
+// TestPartsKeepTheFleetsLimit: neither a shard nor --only is a way around what the
+// whole config breaks.
+func TestPartsKeepTheFleetsLimit(t *testing.T) {
+	t.Parallel()
+	path := configFile(t, "", `
+version: 1
+name: shop
+vantage: test
+targets:
+  - {name: payments, url: "http://127.0.0.1:1", rate_limit: 6/s, share: 10%, probes: [{name: get, kind: http, path: /, every: 5m}]}
+  - {name: search, url: "http://127.0.0.1:1", rate_limit: 6/s, share: 10%, probes: [{name: get, kind: http, path: /, every: always}]}
+`)
+	policy := policyFile(t, "version: 1\nfleet: [{host: 127.0.0.1, rate_limit: 10/s, share: 10%, daily_limit: 200000}]\n")
+	for name, c := range map[string]struct {
+		env  map[string]string
+		only []string
+	}{
+		"all": {}, "--only": {only: []string{"--only", "payments"}},
+		"shard 0": {env: inShard(nil, 0, 2)}, "shard 1": {env: inShard(nil, 1, 2)}, "a shard without targets": {env: inShard(nil, 2, 3)},
+	} {
+		for _, command := range [][]string{{"run", "--all"}, {"serve"}, {"plan"}, {"plan", "--check"}} {
+			p := &platform{mounted: policy}
+			r := p.perch(t, c.env, append(append(command, "--config", path), c.only...)...)
+			if r.code != exitUsage || len(p.dialed) > 0 {
+				t.Errorf("%s: perch %s: exit status %d, dialled %q", name, command[0], r.code, p.dialed)
+			}
+			want(t, name+": "+command[0], r.stderr, "127.0.0.1: the budgets are 1.2/s together, the policy allows 1/s", "(payments, search)")
+		}
+	}
+	enough := policyFile(t, "version: 1\nfleet: [{host: 127.0.0.1, rate_limit: 20/s, share: 10%}]\n")
+	for i := range 2 {
+		if r := (&platform{mounted: enough}).perch(t, inShard(nil, i, 2), "plan", "--check", path); r.code != exitOK {
+			t.Errorf("shard %d of what the policy allows: exit status %d\n%s", i, r.code, r.stderr)
+		}
+	}
+}
+
 // TestFoldersOfAFleet: what was one config stays one.
 func TestFoldersOfAFleet(t *testing.T) {
 	t.Parallel()

@@ -103,16 +103,16 @@ func (p *pass) makePlan() error {
 		return usage(err)
 	}
 	now := p.sys.clock()
-	var err error
-	p.plan, err = plan.New(p.cfg, plan.Options{
+	o := plan.Options{
 		Seed: p.flags.seed, Deadline: p.flags.deadline, Only: p.flags.only,
 		Due: p.due(now), Sent: p.sentBefore(now), // what the day's limit still allows is the runner's: it skips
 		Ends: ends(p.doc, p.cfg),
-	})
-	if err != nil {
+	}
+	var err error
+	if p.plan, err = plan.New(p.cfg, o); err != nil {
 		return usage(err)
 	}
-	if err := keepsPolicy(p.plan, p.cfg.Policy); err != nil {
+	if err := keepsPolicy(p.cfg, o); err != nil {
 		return usage(err)
 	}
 	if policy := p.cfg.Policy; policy != nil {

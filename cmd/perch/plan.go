@@ -159,9 +159,15 @@ func planOf(cfg config.Config, flags runFlags, seen state.Document) (*plan.Plan,
 	if err := checkSeries(cfg); err != nil {
 		return nil, err
 	}
-	p, err := plan.New(cfg, plan.Options{Seed: flags.seed, Deadline: flags.deadline, Only: flags.only, Ends: ends(seen, cfg)})
+	o := plan.Options{Seed: flags.seed, Deadline: flags.deadline, Only: flags.only, Ends: ends(seen, cfg)}
+	p, err := plan.New(cfg, o)
 	if err != nil {
 		return nil, err
+	}
+	if len(flags.only) > 0 || !cfg.Shard.Whole() { // else the plan is summed up with the others
+		if err := keepsPolicy(cfg, o); err != nil {
+			return nil, err
+		}
 	}
 	p.Series, p.MaxSeries = series(cfg), cfg.Metrics.MaxSeries
 	return p, nil

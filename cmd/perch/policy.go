@@ -75,10 +75,21 @@ func isMounted(path string) (bool, error) {
 	return false, nil
 }
 
-// keepsPolicy refuses a plan that by itself asks more of a host than the policy
-// allows the whole fleet.
-func keepsPolicy(p *plan.Plan, policy *probes.Policy) error {
-	if over := plan.OverPolicy(plan.Hosts([]*plan.Plan{p}), policy); len(over) > 0 {
+// keepsPolicy refuses a config that by itself asks more of a host than the policy
+// allows the whole fleet: all of it, for its shards are one perch, and what --only
+// leaves out now runs beside it or later.
+func keepsPolicy(cfg config.Config, o plan.Options) error {
+	if cfg.Policy == nil || len(cfg.Policy.Fleet) == 0 {
+		return nil
+	}
+	if !cfg.Shard.Whole() {
+		cfg.Targets = cfg.AllTargets
+	}
+	whole, err := plan.New(cfg, plan.Options{Seed: o.Seed, Ends: o.Ends})
+	if err != nil {
+		return err
+	}
+	if over := plan.OverPolicy(plan.Hosts([]*plan.Plan{whole}), cfg.Policy); len(over) > 0 {
 		return errors.New(strings.Join(over, "\n"))
 	}
 	return nil

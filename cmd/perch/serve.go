@@ -98,17 +98,23 @@ func newService(sys system, cfg config.Config, flags runFlags, out outputFlags, 
 // nothing is pushed.
 func served(cfg config.Config) config.Config {
 	cfg.Metrics.PushURL, cfg.Metrics.Textfile = "", ""
-	targets := slices.Clone(cfg.Targets)
+	always := max(withoutEvery, leastEvery(cfg.Policy))
+	cfg.Targets, cfg.AllTargets = withEvery(cfg.Targets, always), withEvery(cfg.AllTargets, always)
+	return cfg
+}
+
+// withEvery are targets of which what says `every: always` has an every.
+func withEvery(targets []probes.Target, always time.Duration) []probes.Target {
+	targets = slices.Clone(targets)
 	for i := range targets {
 		targets[i].Probes = slices.Clone(targets[i].Probes)
 		for k := range targets[i].Probes {
 			if s := &targets[i].Probes[k]; s.Every == 0 {
-				s.Every = max(withoutEvery, leastEvery(cfg.Policy))
+				s.Every = always
 			}
 		}
 	}
-	cfg.Targets = targets
-	return cfg
+	return targets
 }
 
 // serve answers until ctx ends. Its order: what is wrong with the config ends it
@@ -146,11 +152,12 @@ func (s *service) check() error {
 	if err := checkSeries(s.cfg); err != nil {
 		return err
 	}
-	whole, err := plan.New(s.cfg, plan.Options{Seed: s.flags.seed, Only: s.flags.only})
+	o := plan.Options{Seed: s.flags.seed, Only: s.flags.only}
+	whole, err := plan.New(s.cfg, o)
 	if err != nil {
 		return err
 	}
-	if err := keepsPolicy(whole, s.cfg.Policy); err != nil {
+	if err := keepsPolicy(s.cfg, o); err != nil {
 		return err
 	}
 	for _, every := range everies(s.cfg) {
