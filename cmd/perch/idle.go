@@ -58,7 +58,7 @@ connections silently shows as the longest hold that worked and the shortest that
 		if err != nil {
 			return usage(err)
 		}
-		sys, cfg, err := f.config(sys, args[0])
+		sys, cfg, err := f.config(cmd.Context(), sys, args[0])
 		if err != nil {
 			return usage(err)
 		}
@@ -117,7 +117,7 @@ func notOfIdleness(outcomes []probes.Outcome) bool {
 // config turns the flags into a config, so that the same checks hold. Header
 // values travel as environment variables of this command's own: what comes
 // from a source is a secret everywhere.
-func (f idleFlags) config(sys system, raw string) (system, config.Config, error) {
+func (f idleFlags) config(ctx context.Context, sys system, raw string) (system, config.Config, error) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
@@ -156,9 +156,12 @@ func (f idleFlags) config(sys system, raw string) (system, config.Config, error)
 		return sys, config.Config{}, err
 	}
 	options.Policy = byHand(policy)
+	if err := deniedPath(ctx, options.Policy, u.Hostname()); err != nil {
+		return sys, config.Config{}, fmt.Errorf("idle: nothing was sent: %w", err)
+	}
 	cfg, err := config.Parse(options, config.File{Name: "idle", Data: doc})
 	if err != nil {
-		return sys, cfg, err
+		return sys, cfg, byFlags(err)
 	}
 	cfg.Targets[0].Name = u.Host // what people know it by; a config's names are stricter
 	if err := f.fits(cfg.Targets[0].Budget()); err != nil {

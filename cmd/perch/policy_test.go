@@ -187,16 +187,20 @@ func TestPolicyOfEvery(t *testing.T) {
 // TestIdleKeepsThePolicy: a share and a day are not known for a URL; all else holds.
 func TestIdleKeepsThePolicy(t *testing.T) {
 	t.Parallel()
-	url := startLab(t, "healthy", lab.Options{}).URL()
+	url := strings.Replace(startLab(t, "healthy", lab.Options{}).URL(), "127.0.0.1", "localhost", 1)
 	for text, says := range map[string]string{
 		"max_share: 5%\nmax_daily_limit: 10\nmin_every: 24h": "",
-		"max_hold: 500ms":    "does not allow a hold of 1s, 500ms at most",
-		"max_rate: 5/s":      "rate_limit x share is 10/s",
-		"max_connections: 1": "max_connections is 2",
-		"hosts: [a.example]": `the host "127.0.0.1"`,
+		"max_hold: 500ms":    "idle: --max: the policy does not allow a hold of 1s, 500ms at most",
+		"max_rate: 5/s":      "idle: --rate: rate_limit x share is 10/s",
+		"max_connections: 1": "idle: --connections: max_connections is 2",
+		"hosts: [a.example]": `idle: nothing was sent: the policy does not allow the host "localhost"`,
+		"denied_networks: [127.0.0.0/8, \"::1/128\"]": "idle: nothing was sent: the policy does not allow the address",
 	} {
 		p := &platform{mounted: policyFile(t, "version: 1\n"+text+"\n")}
 		r := p.perch(t, nil, "idle", "--max", "1s", "--connections", "1", "--rate", "10/s", url)
+		if strings.Contains(r.stderr, "holding connections") != (says == "") || strings.Contains(r.stderr, "targets[0]") {
+			t.Errorf("%s: it says %s", text, r.stderr)
+		}
 		if wrong := r.code == exitUsage; wrong != (says != "") || wrong && len(p.dialed) > 0 {
 			t.Errorf("%s: exit status %d, dialled %q\n%s", text, r.code, p.dialed, r.stderr)
 		}
