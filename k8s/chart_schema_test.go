@@ -71,7 +71,8 @@ func chartSchema(t *testing.T) []byte {
 	root := object(shape{
 		"name": text(shape{"pattern": `^([a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?)?$`}),
 		"image": object(shape{
-			"repository": text(shape{"minLength": 1}), "tag": text(), "pullPolicy": oneOf("", "Always", "IfNotPresent", "Never"),
+			"repository": text(shape{"pattern": repository}), "tag": text(shape{"pattern": `^([0-9A-Za-z_][0-9A-Za-z_.-]{0,127})?$`}),
+			"digest": text(shape{"pattern": `^(sha256:[0-9a-f]{64})?$`}), "pullPolicy": oneOf("", "Always", "IfNotPresent", "Never"),
 		}),
 		"imagePullSecrets": listOf(free("object")),
 		"kind":             oneOf(string(KindCronJob), string(KindDeployment), string(KindIndexedJob)),

@@ -14,11 +14,15 @@ import (
 // 63 that a Job's may have.
 const longestName = validation.DNS1123LabelMaxLength - 11
 
-// imageName is what the kubelet takes as an image's name: a registry with a port, a
-// path in small letters, a tag, a digest.
-const imageName = `^((\[[0-9a-fA-F:]+\]|[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?)(:[0-9]{1,5})?/)?` +
-	`[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)*` +
-	`(:[0-9A-Za-z_][0-9A-Za-z_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-f]{32,128})?$`
+// repository is what the kubelet takes as the name of images: a registry with a
+// port, a path in small letters. imageName may have a tag and a digest behind it.
+const (
+	repository = "^" + repositoryName + "$"
+	imageName  = "^" + repositoryName + `(:[0-9A-Za-z_][0-9A-Za-z_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-f]{32,128})?$`
+
+	repositoryName = `((\[[0-9a-fA-F:]+\]|[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?)(:[0-9]{1,5})?/)?` +
+		`[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)*`
+)
 
 // defaults fills in what the options leave open.
 func (b *maker) defaults() {

@@ -18,7 +18,7 @@ metadata:
 spec:
   restartPolicy: {{ ternary "Always" "Never" $serve }}
   terminationGracePeriodSeconds: 15
-  serviceAccountName: {{ include "perch.account" $ }}
+  serviceAccountName: {{ include "perch.account" $ | quote }}
   automountServiceAccountToken: {{ eq $.Values.state.kind "configmap" }}
   enableServiceLinks: false
   securityContext:
@@ -38,7 +38,7 @@ spec:
   {{- end }}
   {{- range $key := list "dnsPolicy" "runtimeClassName" "priorityClassName" }}
   {{- with get $.Values $key }}
-  {{ $key }}: {{ . }}
+  {{ $key }}: {{ quote . }}
   {{- end }}
   {{- end }}
   {{- if $.Values.hostNetwork }}
@@ -46,9 +46,9 @@ spec:
   {{- end }}
   containers:
     - name: perch
-      image: {{ printf "%s:%s" $.Values.image.repository ($.Values.image.tag | default $.Chart.AppVersion) }}
+      image: {{ include "perch.image" $ | quote }}
       {{- with $.Values.image.pullPolicy }}
-      imagePullPolicy: {{ . }}
+      imagePullPolicy: {{ quote . }}
       {{- end }}
       args:
         {{- toYaml (concat $args $.Values.extraArgs) | nindent 8 }}
@@ -75,15 +75,15 @@ spec:
         - {name: PERCH_POD_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
         - {name: PERCH_ZONE, valueFrom: {fieldRef: {fieldPath: "metadata.labels['topology.kubernetes.io/zone']"}}}
         {{- range $.Values.secretEnv }}
-        - name: {{ . }}
+        - name: {{ quote . }}
           valueFrom:
-            secretKeyRef: {name: {{ $name }}, key: {{ . | lower | replace "_" "-" }}, optional: true}
+            secretKeyRef: {name: {{ quote $name }}, key: {{ . | lower | replace "_" "-" | quote }}, optional: true}
         {{- end }}
         {{- with $.Values.extraEnv }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
       resources:
-        requests: {cpu: {{ $.Values.cpuRequest }}, memory: {{ $.Values.memory }}}
+        requests: {cpu: {{ quote $.Values.cpuRequest }}, memory: {{ $.Values.memory }}}
         limits: {memory: {{ $.Values.memory }}}
       securityContext:
         allowPrivilegeEscalation: false
@@ -101,11 +101,11 @@ spec:
         {{- end }}
   volumes:
     - name: config
-      configMap: {name: {{ $name }}}
+      configMap: {name: {{ quote $name }}}
     - name: secrets
-      secret: {secretName: {{ $name }}, optional: true}
+      secret: {secretName: {{ quote $name }}, optional: true}
     - name: policy
-      configMap: {name: {{ $.Values.policyConfigMap }}, optional: true}
+      configMap: {name: {{ quote $.Values.policyConfigMap }}, optional: true}
     {{- if eq $.Values.state.kind "file" }}
     - name: state
       persistentVolumeClaim: {claimName: {{ $name }}-state}
