@@ -52,6 +52,13 @@ func commandsIn(page string) (found []command) {
 		for _, list := range regexp.MustCompile(`(?s)"value":\s*\[("[^\]]*")\]`).FindAllStringSubmatch(text, -1) {
 			found = append(found, command{args: regexp.MustCompile(`[^",\s][^"]*`).FindAllString(list[1], -1)})
 		}
+		var added []string // to what a CronJob's container is given
+		for _, arg := range regexp.MustCompile(`args/-", "value": "([^"]*)"`).FindAllStringSubmatch(text, -1) {
+			added = append(added, arg[1])
+		}
+		if added != nil {
+			found = append(found, command{args: append([]string{"run"}, added...)})
+		}
 	}
 	prose := regexp.MustCompile("(?ms)^ *```.*?^ *```").ReplaceAllString(page, "")
 	for _, m := range regexp.MustCompile("`perch ([a-z][^`]*)`").FindAllStringSubmatch(prose, -1) {
@@ -165,10 +172,11 @@ func TestShellOfThePages(t *testing.T) {
 func TestWrongCommandsAreFound(t *testing.T) {
 	t.Parallel()
 	page := "Say `perch plan --chekc`, `perch silence mute`.\n\n```sh\nA=1 perch nosuch x | perch run --only a \\\n  stray > f   # perch never\nkubectl debug x -- /perch idle\n```\n" +
-		"```text\n$ perch run --nosuch\nperch nosuch: an answer\n```\n```yaml\n'[{\"value\":\n  [\"alert\", \"tset\"]}]'\n```\n"
+		"```text\n$ perch run --nosuch\nperch nosuch: an answer\n```\n```yaml\n'[{\"value\":\n  [\"alert\", \"tset\"]}]'\n```\n" +
+		"```sh\nkubectl patch -p '[{\"path\": \"/spec/args/-\", \"value\": \"--all\"}, {\"path\": \"/spec/args/-\", \"value\": \"--olny=a\"}]'\n```\n"
 	found := commandsIn(page)
-	if len(found) != 7 {
-		t.Fatalf("%d commands, want 7: %v", len(found), found)
+	if len(found) != 8 {
+		t.Fatalf("%d commands, want 8: %v", len(found), found)
 	}
 	for _, c := range found {
 		if misread(c) == "" {
