@@ -1,6 +1,7 @@
 package like
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -25,16 +26,9 @@ func bundleVariables() []string {
 // what is mounted where they point or where programs look by themselves.
 func (b *builder) authorities() error {
 	v := b.variablesOf(b.main)
-	dirs := b.mountedByItself()
-	if file := b.file(v, certFile); file != "" {
-		b.trust(certFile, file, certFile)
-	} else {
-		for _, name := range bundleVariables() {
-			if file := b.file(v, name); file != "" {
-				b.trust(certFile, file, name)
-				break
-			}
-		}
+	dirs, files := b.mountedByItself()
+	if !b.bundle(v) && len(files) > 0 {
+		b.trust(certFile, files[0], "what is mounted there: Go reads the first file of its list, and perch's image has that")
 	}
 	if dir := b.folder(v); dir != "" {
 		dirs = append(dirs, dir)
@@ -44,13 +38,36 @@ func (b *builder) authorities() error {
 	}
 	if len(dirs) > 0 {
 		if v.values[certDir] == "" {
-			dirs = append(dirs, "/etc/ssl/certs") // the variable takes the place of this one
+			dirs = append(dirs, b.byDefault()...)
 		}
 		slices.Sort(dirs)
 		b.trust(certDir, strings.Join(slices.Compact(dirs), ":"), "what is mounted there")
 	}
 	b.javaTrust(v)
 	return nil
+}
+
+// bundle gives perch the file with all authorities that the variables name, the
+// first of them, and reports whether one does. Of the others it tells.
+func (b *builder) bundle(v variables) bool {
+	taken := ""
+	for _, name := range append([]string{certFile}, bundleVariables()...) {
+		if taken != "" && v.values[name] != "" && v.values[name] == v.values[taken] {
+			continue
+		}
+		if _, has := v.all[name]; taken != "" && has {
+			b.left("variable "+name, "perch has one file of authorities, that of %s; where they differ, %s", taken, byHand)
+			continue
+		}
+		if file := b.file(v, name); file != "" {
+			b.trust(certFile, file, name)
+			taken = name
+		}
+	}
+	if _, has := v.all["AWS_CA_BUNDLE"]; has {
+		b.left("variable AWS_CA_BUNDLE", "it holds for the workload's calls of AWS alone; where a target is AWS's, or behind the same proxy, %s", byHand)
+	}
+	return taken != ""
 }
 
 // trust gives perch a variable.
@@ -68,7 +85,7 @@ func (b *builder) file(v variables, name string) string {
 	}
 	value, known := v.values[name]
 	if !known || !path.IsAbs(value) || strings.Contains(value, "$(") {
-		b.left("variable "+name, "its value is no path that the input tells; give the authorities to each target as tls.ca_file")
+		b.left("variable "+name, "its value is no path that the input tells; "+byHand)
 		return ""
 	}
 	value = path.Clean(value)
@@ -94,22 +111,52 @@ func (b *builder) folder(v variables) string {
 }
 
 // mountedByItself copies what is mounted where programs look for authorities
-// without being told, and returns the folders that Go does not look into.
-func (b *builder) mountedByItself() []string {
-	var dirs []string
+// without being told. It returns the folders that Go does not look into, and the
+// files that it looks at only where it finds none before.
+func (b *builder) mountedByItself() (dirs, files []string) {
 	for _, m := range b.main.VolumeMounts {
 		at := path.Clean(m.MountPath)
+		isFile := path.Ext(at) != "" || path.Ext(m.SubPath) != ""
 		i := slices.IndexFunc(authorityPlaces(), func(place string) bool { return at == place || inside(at, place) })
-		if i < 0 || !b.mount(at, m.SubPath != "" || path.Ext(at) != "", "where it is mounted") {
+		if i < 0 || !b.mount(at, isFile, "where it is mounted") {
 			continue
 		}
-		if !slices.Contains([]string{"/etc/ssl/certs", "/etc/pki/tls/certs"}, at) && path.Ext(at) == "" {
-			dirs = append(dirs, at)
-		} else if path.Ext(at) != "" && !inside(at, "/etc/ssl") && !inside(at, "/etc/pki") {
+		switch {
+		case slices.Contains(laterFiles(), at):
+			files = append(files, at)
+		case slices.Contains(goFolders(), at), isFile && slices.Contains(goFolders(), path.Dir(at)):
+		case isFile:
 			dirs = append(dirs, path.Dir(at))
+		default:
+			dirs = append(dirs, at)
 		}
 	}
-	return dirs
+	slices.SortFunc(files, func(a, b string) int {
+		return cmp.Compare(slices.Index(laterFiles(), a), slices.Index(laterFiles(), b))
+	})
+	return dirs, files
+}
+
+// byDefault are the folders whose place SSL_CERT_DIR takes, and in which perch has
+// something.
+func (b *builder) byDefault() []string {
+	return slices.DeleteFunc(goFolders(), func(folder string) bool {
+		return folder != "/etc/ssl/certs" && !slices.ContainsFunc(b.path.Pod.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool {
+			return m.MountPath == folder || inside(m.MountPath, folder)
+		})
+	})
+}
+
+// goFolders are those that Go reads besides a file.
+func goFolders() []string { return []string{"/etc/ssl/certs", "/etc/pki/tls/certs"} }
+
+// laterFiles are those that Go looks at where there is no
+// /etc/ssl/certs/ca-certificates.crt, which perch's image has, in Go's order.
+func laterFiles() []string {
+	return []string{
+		"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/pki/tls/cacert.pem",
+		"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem",
+	}
 }
 
 // authorityPlaces are where distributions keep authorities, and never keys.

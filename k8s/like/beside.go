@@ -1,6 +1,7 @@
 package like
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,7 +28,8 @@ func (b *builder) beside() error {
 			continue
 		}
 		b.takeSidecar(c)
-		b.copied("sidecar "+c.Name, "the workload's proxy is there, on loopback port %d; as a native sidecar it ends with perch", port)
+		b.copied("sidecar "+c.Name, "the workload's proxy is there, on loopback port %d; as a native sidecar it ends with perch%s", port, takes(c))
+		b.left("sidecar "+c.Name, "perch's NetworkPolicy knows nothing of where it goes: add a rule for that; and it runs without rights, as perch's user unless it names another")
 	}
 	return nil
 }
@@ -43,48 +45,147 @@ func (b *builder) listening(port int32) (corev1.Container, bool) {
 	return corev1.Container{}, false
 }
 
-// unfit says why a sidecar cannot be copied; empty: it can.
+// unfit says why a sidecar cannot be copied; empty: it can. Perch must get no more
+// by it than the way out: no secret in plain, no whole Secret, no right.
 func (b *builder) unfit(c corev1.Container) string {
-	for _, e := range c.Env {
-		if e.Value != "" && looksSecret(e.Name) {
-			return "its variable " + e.Name + " holds a plain value that looks like a secret"
-		}
+	if why := shows(c); why != "" {
+		return why
+	}
+	if i := slices.IndexFunc(c.EnvFrom, func(e corev1.EnvFromSource) bool { return e.ConfigMapRef == nil }); i >= 0 {
+		return "its variables are all keys of a Secret"
+	}
+	if right := rightOf(c.SecurityContext); right != "" {
+		return "it runs with a right that perch's Pod must not have (" + right + ")"
+	}
+	if len(c.VolumeDevices) > 0 {
+		return "it has a raw block device"
 	}
 	for _, m := range c.VolumeMounts {
 		v, found := b.volume(m.Name)
-		if found && v.EmptyDir == nil && v.DownwardAPI == nil {
-			if _, why := given(v, ""); why != "" || v.HostPath != nil {
-				return "it has the volume " + v.Name + ", which perch cannot share"
+		if !found || ofAccount(m) {
+			continue
+		}
+		if v.EmptyDir == nil && v.ConfigMap == nil && v.DownwardAPI == nil {
+			return "it has the volume " + v.Name + ", which may hold secrets, or more than the way out needs"
+		}
+		if m.SubPathExpr != "" {
+			return "where its volume " + v.Name + " is mounted depends on variables"
+		}
+	}
+	return ""
+}
+
+// shows says where a container has what looks like a credential; empty: nowhere.
+func shows(c corev1.Container) string {
+	for _, e := range c.Env {
+		if e.Value != "" && (credentialName(e.Name) || credentialText(e.Value)) {
+			return "its variable " + e.Name + " holds a plain value that looks like a secret"
+		}
+	}
+	words := slices.Concat(c.Command, c.Args)
+	for _, p := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
+		if p != nil && p.Exec != nil {
+			words = append(words, p.Exec.Command...)
+		}
+		if p != nil && p.HTTPGet != nil && len(p.HTTPGet.HTTPHeaders) > 0 {
+			return "its probe sends headers, which may hold a secret"
+		}
+	}
+	if credentialArgs(words) {
+		return "its command line holds what looks like a secret"
+	}
+	return ""
+}
+
+// rightOf names a right of a container that Pod Security's level restricted
+// forbids; empty: there is none.
+func rightOf(s *corev1.SecurityContext) string {
+	if s == nil {
+		return ""
+	}
+	switch {
+	case s.Privileged != nil && *s.Privileged:
+		return "privileged"
+	case s.RunAsUser != nil && *s.RunAsUser == 0, s.RunAsNonRoot != nil && !*s.RunAsNonRoot:
+		return "root"
+	case s.AllowPrivilegeEscalation != nil && *s.AllowPrivilegeEscalation:
+		return "allowPrivilegeEscalation"
+	case s.ProcMount != nil && *s.ProcMount != corev1.DefaultProcMount:
+		return "procMount"
+	case s.SELinuxOptions != nil, s.WindowsOptions != nil:
+		return "a security label of its own"
+	case s.SeccompProfile != nil && s.SeccompProfile.Type == corev1.SeccompProfileTypeUnconfined,
+		s.AppArmorProfile != nil && s.AppArmorProfile.Type == corev1.AppArmorProfileTypeUnconfined:
+		return "unconfined"
+	}
+	if s.Capabilities != nil {
+		for _, c := range s.Capabilities.Add {
+			if c != "NET_BIND_SERVICE" {
+				return string(c)
 			}
 		}
 	}
 	return ""
 }
 
-// looksSecret reports whether a variable's name is one that secrets have.
-func looksSecret(name string) bool {
-	name = strings.ToUpper(name)
-	return slices.ContainsFunc([]string{"PASSWORD", "PASSWD", "SECRET", "TOKEN", "CREDENTIAL", "PRIVATE", "API_KEY", "APIKEY"}, func(part string) bool {
-		return strings.Contains(name, part)
-	})
+// takes says which single keys of Secrets a sidecar reads, for it cannot do
+// without.
+func takes(c corev1.Container) string {
+	var keys []string
+	for _, e := range c.Env {
+		if e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil {
+			keys = append(keys, fmt.Sprintf("%s of Secret %s", e.ValueFrom.SecretKeyRef.Key, e.ValueFrom.SecretKeyRef.Name))
+		}
+	}
+	if len(keys) == 0 {
+		return ""
+	}
+	return "; it reads " + inWords(keys)
 }
 
-// takeSidecar adds the container and its volumes.
-func (b *builder) takeSidecar(c corev1.Container) {
-	c = *c.DeepCopy()
-	c.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
-	for i := range c.Ports {
-		c.Ports[i].HostPort, c.Ports[i].Name = 0, "" // no monitor finds it by its port's name
+// ofAccount reports whether a mount is the API server's token, which a Pod shows
+// and a template has not.
+func ofAccount(m corev1.VolumeMount) bool {
+	return strings.HasPrefix(m.MountPath, "/var/run/secrets/kubernetes.io/")
+}
+
+// takeSidecar adds of the container what makes it listen, and its volumes.
+func (b *builder) takeSidecar(from corev1.Container) {
+	from = *from.DeepCopy()
+	c := corev1.Container{
+		Name: from.Name, Image: from.Image, ImagePullPolicy: from.ImagePullPolicy, Command: from.Command, Args: from.Args, WorkingDir: from.WorkingDir,
+		Ports: from.Ports, EnvFrom: from.EnvFrom, Env: from.Env, Resources: from.Resources,
+		StartupProbe: from.StartupProbe, LivenessProbe: from.LivenessProbe, ReadinessProbe: from.ReadinessProbe,
+		RestartPolicy: new(corev1.ContainerRestartPolicyAlways), SecurityContext: confined(from.SecurityContext),
 	}
-	c.VolumeMounts = slices.DeleteFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
-		_, found := b.volume(m.Name)
-		return !found || strings.HasPrefix(m.MountPath, "/var/run/secrets/kubernetes.io/")
-	})
-	for i, m := range c.VolumeMounts {
-		v, _ := b.volume(m.Name)
+	for i := range c.Ports {
+		c.Ports[i].HostPort, c.Ports[i].HostIP, c.Ports[i].Name = 0, "", "" // no monitor finds it by its port's name
+	}
+	for _, m := range from.VolumeMounts {
+		v, found := b.volume(m.Name)
+		if !found || ofAccount(m) {
+			continue
+		}
 		v.Name = b.volumeName(v.Name)
-		c.VolumeMounts[i].Name = v.Name
+		m.Name, m.MountPropagation = v.Name, nil
+		c.VolumeMounts = append(c.VolumeMounts, m)
 		b.path.Pod.Volumes = append(b.path.Pod.Volumes, v)
 	}
 	b.path.Pod.InitContainers = append(b.path.Pod.InitContainers, c)
+}
+
+// confined is a container's context as Pod Security's level restricted wants it,
+// with its own user.
+func confined(from *corev1.SecurityContext) *corev1.SecurityContext {
+	to := &corev1.SecurityContext{
+		AllowPrivilegeEscalation: new(false), RunAsNonRoot: new(true),
+		Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
+	if from != nil {
+		to.RunAsUser, to.RunAsGroup, to.ReadOnlyRootFilesystem = from.RunAsUser, from.RunAsGroup, from.ReadOnlyRootFilesystem
+		if from.Capabilities != nil {
+			to.Capabilities.Add = from.Capabilities.Add
+		}
+	}
+	return to
 }

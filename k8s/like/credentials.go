@@ -66,3 +66,12 @@ func credentialIn(value any) bool {
 	}
 	return false
 }
+
+// credentialArgs looks for credentials in a command line: in each argument, and
+// in flags that are called as one.
+func credentialArgs(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		flag, _, _ := strings.Cut(arg, "=")
+		return credentialText(arg) || (strings.HasPrefix(arg, "-") && credentialName(flag))
+	})
+}

@@ -10,10 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// proxyVariables are those by which programs find an HTTP proxy.
+// proxyVariables are those by which Go's programs find an HTTP proxy.
 func proxyVariables() []string {
 	return []string{
-		"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy",
+		"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy",
 	}
 }
 
@@ -29,7 +29,7 @@ func (b *builder) environment() error {
 		}
 		some = true
 		if !v.mayShow(name, 0) {
-			b.left("variable "+name, "it holds a password as a plain value, which must not stand in another manifest; keep the address in a Secret, for the workload and for perch")
+			b.left("variable "+name, "it holds a password, or what looks like a credential, as a plain value, which must not stand in another manifest; keep the address in a Secret, for the workload and for perch")
 			continue
 		}
 		b.variable(v, e, taken)
@@ -37,6 +37,11 @@ func (b *builder) environment() error {
 	}
 	if some {
 		b.left("the workload's HTTP proxy", "perch's notices and pushes go through it (NO_PROXY must name what is inside the cluster); its calls of the API server and its probes do not: they connect themselves, so what the proxy does to idle connections is not seen, and where nothing but the proxy may leave they fail to connect")
+	}
+	for _, name := range []string{"ALL_PROXY", "all_proxy"} {
+		if _, has := v.all[name]; has {
+			b.left("variable "+name, "Go's programs, and so perch, do not read it: give perch's Pod the address as HTTPS_PROXY by hand, and add its port to perch's NetworkPolicy, where perch's own calls have to leave by it")
+		}
 	}
 	if len(v.unknown) > 0 {
 		b.left("variables from "+inWords(v.unknown), "the input does not hold it, so whether it names a proxy or authorities cannot be seen; collect cm too, or copy them by hand")
@@ -88,8 +93,7 @@ func (v variables) mayShow(name string, depth int) bool {
 	}
 	text := e.Value
 	if before, _, has := strings.Cut(afterScheme(text), "@"); has {
-		bare := regexp.MustCompile(`\$\([^)]*\)`).ReplaceAllString(before, "")
-		if strings.Trim(bare, ":") != "" {
+		if strings.Trim(bareOf(before), ":") != "" {
 			return false
 		}
 		for _, ref := range references(before) {
@@ -98,12 +102,22 @@ func (v variables) mayShow(name string, depth int) bool {
 			}
 		}
 	}
+	if depth > 0 && credentialName(name) || credentialText(bareOf(text)) {
+		return false
+	}
 	for _, ref := range references(text) {
 		if depth == maxReferences || !v.mayShow(ref, depth+1) {
 			return false
 		}
 	}
 	return true
+}
+
+// bareOf is a value without its references, and without the @ that they stand
+// before.
+func bareOf(text string) string {
+	text = regexp.MustCompile(`\$\([^)]*\)`).ReplaceAllString(text, "")
+	return strings.NewReplacer("://:@", "://", "://@", "://").Replace(text)
 }
 
 // afterScheme is an address without its scheme.

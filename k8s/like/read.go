@@ -128,7 +128,7 @@ func (d document) value() (any, error) {
 	if d.line > 0 { // YAML
 		var err error
 		if asJSON, err = yaml.YAMLToJSON(d.text); err != nil {
-			return nil, fmt.Errorf("%s: %s", d.place, d.inFile(err.Error()))
+			return nil, fmt.Errorf("%s: %s; is it what kubectl get ... -o yaml printed?", d.place, d.inFile(ofYAML(err)))
 		}
 	}
 	var value any
@@ -136,6 +136,15 @@ func (d document) value() (any, error) {
 		return nil, fmt.Errorf("%s: %w", d.place, err)
 	}
 	return value, nil
+}
+
+// ofYAML is what is wrong with a document: in the parser's words, or where they are
+// Go's, as of the braces of a template, in others.
+func ofYAML(err error) string {
+	if text := err.Error(); strings.HasPrefix(text, "yaml: ") {
+		return text
+	}
+	return "a key is no text, as in a template that is not rendered"
 }
 
 // inFile makes the line that the YAML parser names one of the whole input.

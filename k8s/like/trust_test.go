@@ -103,6 +103,14 @@ func TestTwoFilesOfOneVolume(t *testing.T) {
 	}
 }
 
+// TestAllProxyIsLeft: Go does not read it, so perch would not leave by it.
+func TestAllProxyIsLeft(t *testing.T) {
+	p := made(t, inMain("env: [{name: ALL_PROXY, value: 'http://me:hunter2@127.0.0.1:3128'}]", ""))
+	if len(p.Pod.Containers[0].Env) > 0 || !says(p.Left, "variable ALL_PROXY", "as HTTPS_PROXY by hand") || says(p.Left, "sidecar", "") || strings.Contains(string(shown(t, p)), "hunter2") {
+		t.Errorf("%+v, left %v", p.Pod.Containers[0].Env, p.Left)
+	}
+}
+
 // TestNoPasswordOfAProxy stands in the path, whatever way it is written.
 func TestNoPasswordOfAProxy(t *testing.T) {
 	const password = "hunter2"
@@ -118,6 +126,9 @@ func TestNoPasswordOfAProxy(t *testing.T) {
 		"two away":                {"{name: PASS, value: hunter2}, {name: P, value: '$(PASS)'}, {name: HTTPS_PROXY, value: 'http://$(P):$(P)@proxy:3128'}", false},
 		"the whole by a variable": {"{name: P, value: 'http://me:hunter2@proxy'}, {name: HTTPS_PROXY, value: '$(P)'}", false},
 		"by a Secret":             {"{name: PASS, valueFrom: {secretKeyRef: {name: s, key: k}}}, {name: HTTPS_PROXY, value: 'http://$(PASS):$(PASS)@proxy:3128'}", true},
+		"a credential in a host":  {"{name: CORP_TOK, value: hunter2}, {name: HTTPS_PROXY, value: 'http://corp-$(CORP_TOK).x:3128'}", false},
+		"a token in the query":    {"{name: HTTPS_PROXY, value: 'http://proxy:3128/?token=hunter2'}", false},
+		"a host by a variable":    {"{name: HOST, value: proxy.example}, {name: HTTPS_PROXY, value: 'http://$(HOST):3128'}", true},
 		"in a circle":             {"{name: A, value: '$(B)'}, {name: B, value: '$(A)'}, {name: HTTPS_PROXY, value: 'http://$(A)'}", false},
 		"the whole from a Secret": {"{name: HTTPS_PROXY, valueFrom: {secretKeyRef: {name: s, key: k}}}", true},
 	} {
@@ -129,39 +140,6 @@ func TestNoPasswordOfAProxy(t *testing.T) {
 		copied := says(p.Copied, "variable HTTPS_PROXY", "") || says(p.Copied, "variable https_proxy", "")
 		if copied != c.copied || (!copied && !says(p.Left, "_", "password")) {
 			t.Errorf("%s: copied %v, left %v", name, p.Copied, p.Left)
-		}
-	}
-}
-
-// TestTheSidecarThatIsTheProxy: a classic one becomes native; one with secrets or
-// the node's files is left.
-func TestTheSidecarThatIsTheProxy(t *testing.T) {
-	const proxy = "env: [{name: HTTP_PROXY, value: 'http://localhost:3128'}]"
-	with := func(sidecar, volumes string) string {
-		text := inMain(proxy, ", volumes: ["+volumes+"]")
-		return strings.Replace(text, "containers: [", "containers: [{name: egress, image: e, ports: [{containerPort: 3128, hostPort: 3128, name: metrics}]"+sidecar+"}, ", 1)
-	}
-	// The first container is the application's unless it says otherwise.
-	main := func(text string) string {
-		return strings.Replace(text, "template: {metadata: {", "template: {metadata: {annotations: {kubectl.kubernetes.io/default-container: app}, ", 1)
-	}
-	p := made(t, main(with(", volumeMounts: [{name: c, mountPath: /c}, {name: t, mountPath: /t}]", "{name: c, configMap: {name: c}}, {name: t, emptyDir: {}}")))
-	if len(p.Pod.InitContainers) != 1 || len(p.Pod.Volumes) != 2 {
-		t.Fatalf("sidecars %v, volumes %v, left %v", p.Pod.InitContainers, p.Pod.Volumes, p.Left)
-	}
-	c := p.Pod.InitContainers[0]
-	if *c.RestartPolicy != corev1.ContainerRestartPolicyAlways || c.Ports[0].HostPort != 0 || c.Ports[0].Name != "" || c.VolumeMounts[0].Name != p.Pod.Volumes[0].Name {
-		t.Errorf("the sidecar is %+v", c)
-	}
-	for name, text := range map[string]string{
-		"a plain secret":   with(", env: [{name: DB_PASSWORD, value: hunter2}]", ""),
-		"the node's files": with(", volumeMounts: [{name: h, mountPath: /h}]", "{name: h, hostPath: {path: /}}"),
-		"a claim":          with(", volumeMounts: [{name: h, mountPath: /h}]", "{name: h, persistentVolumeClaim: {claimName: c}}"),
-		"no such port":     inMain(proxy, ""),
-	} {
-		p := made(t, main(text))
-		if len(p.Pod.InitContainers) > 0 || !says(p.Left, "sidecar", "by hand") || strings.Contains(string(shown(t, p)), "hunter2") {
-			t.Errorf("%s: sidecars %v, left %v", name, p.Pod.InitContainers, p.Left)
 		}
 	}
 }
