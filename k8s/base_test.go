@@ -63,7 +63,8 @@ type kustomization struct {
 	Resources  []string `json:"resources"`
 	Components []string `json:"components"`
 	Patches    []struct {
-		Patch string `json:"patch"`
+		Target map[string]string `json:"target"`
+		Patch  string            `json:"patch"`
 	} `json:"patches"`
 	ConfigMaps []struct {
 		Name     string   `json:"name"`

@@ -75,6 +75,7 @@ func TestTheYAMLOfTheDocsDecodes(t *testing.T) {
 	files := deployFiles(t)
 	for name, into := range map[string]any{
 		"k8s/prod/kustomization.yaml": &kustomization{}, "k8s/serve/kustomization.yaml": &kustomization{},
+		"k8s/watched/kustomization.yaml": &kustomization{}, "prometheus.yaml": &map[string]any{},
 		"argocd/perch.yaml": &application{}, "argocd/perch-chart.yaml": &application{}, "lease.yaml": &coordination.Lease{},
 		"values.yaml": &map[string]any{},
 	} {
@@ -185,20 +186,28 @@ func TestTheChartsConfigInTheDocsLoads(t *testing.T) {
 }
 
 // TestTheLimitsOfTheDocs: the memory limits of docs/rollout.md are those that a
-// manifest of as many time series sets.
+// manifest of as many time series and connections sets: runs in the first table, a
+// Deployment in the second.
 func TestTheLimitsOfTheDocs(t *testing.T) {
-	rows := regexp.MustCompile(`(?m)^\| [\d,]+ \| [\d,]+ \| ([\d,]+) \| (\d+) MiB \| (\d+) MiB \|$`).
-		FindAllStringSubmatch(string(mustRead(t, "../docs/rollout.md")), -1)
-	if len(rows) != 5 {
-		t.Fatalf("%d rows, want 5", len(rows))
-	}
-	for _, m := range rows {
-		series, _ := strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
-		measured, _ := strconv.Atoi(m[2])
-		limit, _ := strconv.Atoi(m[3])
-		b := &maker{plan: &plan.Plan{Series: series}}
-		if got := b.memoryNeeded(); got != limit || measured*5 > limit*4 {
-			t.Errorf("%d series: the docs say %d MiB of %d, a manifest sets %d", series, measured, limit, got)
+	run, deployment, _ := strings.Cut(string(mustRead(t, "../docs/rollout.md")), "A Deployment needs more")
+	for kind, table := range map[Kind]struct {
+		text string
+		rows int
+	}{KindCronJob: {run, 5}, KindDeployment: {deployment, 4}} {
+		rows := regexp.MustCompile(`(?m)^\| [\w, ]+ \| ([\d,]+) \| ([\d,]+) \| (\d+) MiB \| (\d+) MiB \|$`).FindAllStringSubmatch(table.text, -1)
+		if len(rows) != table.rows {
+			t.Fatalf("%s: %d rows, want %d", kind, len(rows), table.rows)
+		}
+		for _, m := range rows {
+			var number [5]int
+			for i := range number {
+				number[i], _ = strconv.Atoi(strings.ReplaceAll(m[i], ",", ""))
+			}
+			open, series, measured, limit := number[1], number[2], number[3], number[4]
+			b := &maker{plan: &plan.Plan{Series: series, PeakOpen: open}, o: Options{Kind: kind}}
+			if got := b.memoryNeeded(); got != limit || measured*5 > limit*4 {
+				t.Errorf("%s, %d series: the docs say %d MiB of %d, a manifest sets %d", kind, series, measured, limit, got)
+			}
 		}
 	}
 }
