@@ -101,6 +101,7 @@ func seriesOf(t *testing.T, targets int, client string, probes ...string) int {
 func TestSeriesOfTheRollout(t *testing.T) {
 	t.Parallel()
 	const get, idle = "{name: get, kind: http}", "{name: idle, kind: idle, keep_alive: 60s, holds: [30s, 59s, 61s, 120s]}"
+	const ladder = "{name: idle, kind: idle, keep_alive: 60s}"
 	const client = "client: {kind: apache-httpclient-4.5, wrapped_by: spring-resttemplate, validate_after: 2s, automatic_retries: none, " +
 		"retry: {layer: inside, attempts: 3, errors: [org.springframework.web.client.ResourceAccessException]}}, "
 	page := read(t, "../../docs/rollout.md")
@@ -110,7 +111,8 @@ func TestSeriesOfTheRollout(t *testing.T) {
 	for row, got := range map[string]int{
 		"perch itself": seriesOf(t, 1, "", get) - per("", get), "a target over TLS with one `http` probe": per("", get),
 		"... with one `idle` probe of four rungs beside it": per("", get, idle), "... and a declared client with its retry policy": per(client, get, idle),
-		"200 services of that kind": seriesOf(t, 200, client, get, idle),
+		"... whose ladder perch makes, without `holds`": per(client, get, ladder),
+		"200 services of that kind":                     seriesOf(t, 200, client, get, ladder),
 	} {
 		m := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(row) + ` \| (?:about )?([\d,]+) \|$`).FindStringSubmatch(page)
 		if m == nil || strings.ReplaceAll(m[1], ",", "") != strconv.Itoa(got) {
