@@ -20,6 +20,7 @@ type cron struct {
 	days    uint64 // of a month
 	months  uint64
 	weekly  bool // the day of the week is restricted: one of each week is meant
+	daily   bool // every day is meant
 }
 
 // cronField is one of the five.
@@ -62,6 +63,7 @@ func parseCron(text string) (cron, error) {
 			c.months = set
 		default:
 			c.weekly = !slices.ContainsFunc(strings.Split(parts[i], ","), anyDay)
+			c.daily = bits.OnesCount64(c.days) == 31 && bits.OnesCount64(c.months) == 12 && bits.OnesCount64(set) == 7
 		}
 	}
 	if c.never() {

@@ -109,6 +109,9 @@ func (b *maker) given() schedule {
 	}
 	s := schedule{text: strings.Join(strings.Fields(text), " "), gap: c.gap(), runs: c.runs()}
 	b.sayRarer(s.gap)
+	if !c.daily {
+		b.note("--schedule %q: on the days that it leaves out nothing is probed, whatever the every", text)
+	}
 	return s
 }
 

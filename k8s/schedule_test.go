@@ -131,6 +131,10 @@ func TestSchedule(t *testing.T) {
 		{flag: "25h", refused: "want 24h"},
 		{flag: "soon", refused: `--schedule "soon": want cron's five fields`},
 		{flag: "0 4 * * *", gap: 24 * time.Hour},
+		{flag: "0 4 1-31 */1 0-6", gap: 24 * time.Hour},
+		{every: 24 * time.Hour, flag: "0 4 1 * *", gap: 24 * time.Hour, note: `--schedule "0 4 1 * *": on the days that it leaves out nothing is probed`},
+		{flag: "*/5 * * * mon-fri", gap: 5 * time.Minute, note: "on the days that it leaves out"},
+		{flag: "*/5 * * 1-11 *", gap: 5 * time.Minute, note: "on the days that it leaves out"},
 		{every: 5 * time.Minute, flag: "0  4 * * *", gap: 24 * time.Hour, note: "the shortest every is 5m, and a run starts each 24h at most"},
 	} {
 		state := kept
