@@ -63,8 +63,7 @@ type kustomization struct {
 	Resources  []string `json:"resources"`
 	Components []string `json:"components"`
 	Patches    []struct {
-		Target map[string]string `json:"target"`
-		Patch  string            `json:"patch"`
+		Patch string `json:"patch"`
 	} `json:"patches"`
 	ConfigMaps []struct {
 		Name     string   `json:"name"`

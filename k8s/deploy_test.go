@@ -75,7 +75,6 @@ func TestTheYAMLOfTheDocsDecodes(t *testing.T) {
 	files := deployFiles(t)
 	for name, into := range map[string]any{
 		"k8s/prod/kustomization.yaml": &kustomization{}, "k8s/serve/kustomization.yaml": &kustomization{},
-		"k8s/watched/kustomization.yaml": &kustomization{}, "prometheus.yaml": &map[string]any{},
 		"argocd/perch.yaml": &application{}, "argocd/perch-chart.yaml": &application{}, "lease.yaml": &coordination.Lease{},
 		"values.yaml": &map[string]any{},
 	} {

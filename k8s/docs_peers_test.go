@@ -15,35 +15,6 @@ import (
 	"perch.example/internal/cluster"
 )
 
-// labelled are the labels by which an operator takes a monitor or rules.
-const labelled = "  labels:\n    app.kubernetes.io/instance: perch\n    app.kubernetes.io/name: perch\n    release: prometheus\n"
-
-// TestPrometheusTakesTheConfigOfTheDocs, with the rules that it names. A
-// distribution's promtool may be built without the discovery of Kubernetes, so that
-// a fixed address stands in for it.
-func TestPrometheusTakesTheConfigOfTheDocs(t *testing.T) {
-	dir := t.TempDir()
-	const discovery = "kubernetes_sd_configs: [{role: pod}]"
-	text := deployFiles(t)["prometheus.yaml"]
-	if strings.Count(text, discovery) != 1 {
-		t.Fatalf("want once %q in\n%s", discovery, text)
-	}
-	text = strings.Replace(text, discovery, `static_configs: [{targets: ["192.0.2.1:9877"]}]`, 1)
-	path := filepath.Join(dir, "prometheus.yaml")
-	for file, text := range map[string]string{
-		path:                                    text,
-		filepath.Join(dir, "perch-health.yaml"): string(mustRead(t, "../grafana/rules/perch-health.yaml")),
-	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	said := output(t, exec.Command(cluster.Program(t, "promtool"), "check", "config", path))
-	if !strings.Contains(said, "rules found") || strings.Contains(said, " 0 rules found") {
-		t.Errorf("no rules: %s", said)
-	}
-}
-
 // TestTheKustomizationsOfTheDocsAreBuilt: those of docs/deploy.md and of README.md,
 // beside the folders that they name.
 func TestTheKustomizationsOfTheDocsAreBuilt(t *testing.T) {
@@ -60,7 +31,6 @@ func TestTheKustomizationsOfTheDocsAreBuilt(t *testing.T) {
 		"k8s/serve/kustomization.yaml": {
 			"namespace: shop", "image: registry.example/tools/perch:0.1.0", "kind: Deployment", "kind: NetworkPolicy", "kind: PodMonitor", "kind: PrometheusRule",
 		},
-		"k8s/watched/kustomization.yaml": {"kind: PodMonitor\nmetadata:\n" + labelled, "kind: PrometheusRule\nmetadata:\n" + labelled},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

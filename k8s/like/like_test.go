@@ -83,6 +83,8 @@ func TestErrorsSayWhere(t *testing.T) {
 	for input, wants := range map[string][]string{
 		good + "---\n" + "a: [1,\n  2\n":          {"document 2 (from line 4)", "line 6"},
 		good + "---\n" + "just text\n":            {"document 2 (from line 4)", "want an object"},
+		"{{ if .Values.app }}\nkind: Pod\n":       {"document 1 (from line 1)", "a key is no text, as in a template that is not rendered; is it what kubectl get"},
+		"text: [\n\tand none\n":                   {"yaml: line 2: did not find", "is it what kubectl get"},
 		"{kind: List, items: [{apiVersion: v1}]}": {"items[0]", "kind: want a text"},
 		"{kind: List, apiVersion: v1, items: [" + `{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {a: [1]}}}` + "]}": {"items[0]", "Pod p", "metadata", "labels"},
 		`{"apiVersion":"v1","kind":"Pod","metadata":{}}`:                                                                      {"document 1", "metadata.name"},

@@ -141,7 +141,7 @@ func (d document) value() (any, error) {
 // ofYAML is what is wrong with a document: in the parser's words, or where they are
 // Go's, as of the braces of a template, in others.
 func ofYAML(err error) string {
-	if text := err.Error(); strings.HasPrefix(text, "yaml: ") {
+	if text := err.Error(); !strings.Contains(text, "interface {}") {
 		return text
 	}
 	return "a key is no text, as in a template that is not rendered"
