@@ -116,7 +116,7 @@ func (b *builder) termSelector(o object, term corev1.PodAffinityTerm) (labels.Se
 	if term.LabelSelector == nil {
 		return nil, nil
 	}
-	here := len(term.Namespaces) == 0 && term.NamespaceSelector == nil
+	here := len(term.Namespaces) == 0 && term.NamespaceSelector == nil && o.in(b.app.namespace)
 	if term.NamespaceSelector != nil {
 		s, err := o.asSelector(term.NamespaceSelector, "namespaceSelector")
 		if err != nil {

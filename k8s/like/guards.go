@@ -19,7 +19,7 @@ type guard struct {
 func (b *builder) readGuards() error {
 	for _, o := range b.in {
 		for _, find := range []func(object) ([]guard, error){
-			b.service, b.disruption, b.monitor, b.endpoints, b.workloads, b.neighbours,
+			b.service, b.disruption, b.monitor, b.endpoints, b.workloads, b.neighbours, b.strangers,
 		} {
 			found, err := find(o)
 			if err != nil {
@@ -155,7 +155,7 @@ func (b *builder) workloads(o object) ([]guard, error) {
 // the spread.
 func (b *builder) neighbours(o object) ([]guard, error) {
 	path, is := templatePath(o)
-	if !is || !o.in(b.app.namespace) {
+	if !is {
 		return nil, nil
 	}
 	var spec corev1.PodSpec
@@ -173,7 +173,7 @@ func (b *builder) neighbours(o object) ([]guard, error) {
 		}
 	}
 	for _, spread := range spec.TopologySpreadConstraints {
-		if spread.LabelSelector == nil {
+		if spread.LabelSelector == nil || !o.in(b.app.namespace) {
 			continue
 		}
 		s, err := o.asSelector(spread.LabelSelector, "topologySpreadConstraints")
@@ -183,6 +183,27 @@ func (b *builder) neighbours(o object) ([]guard, error) {
 		all = append(all, one(o, "its topology spread would count perch", s)...)
 	}
 	return all, nil
+}
+
+// strangers is for kinds that perch does not know and that ask for labels by
+// spec.selector, as workloads of other makers do. A selector that asks for none
+// is the like of a policy's, of which unseen tells.
+func (b *builder) strangers(o object) ([]guard, error) {
+	if readable(o) || !o.in(b.app.namespace) {
+		return nil, nil
+	}
+	s, err := o.selector("spec", "selector")
+	if set, notPairs := o.pairs("spec", "selector"); notPairs == nil && len(set) > 0 {
+		s, err = set.AsSelectorPreValidated(), nil
+	}
+	if err != nil || s == nil {
+		return nil, nil //nolint:nilerr // a selector of another form, Calico's for example, is no mistake
+	}
+	requirements, _ := s.Requirements()
+	if !slices.ContainsFunc(requirements, func(r labels.Requirement) bool { return wanted(r.Operator()) }) {
+		return nil, nil
+	}
+	return one(o, "perch does not know what it does with the Pods that it selects", s), nil
 }
 
 // scaler says where an autoscaler's own target is not there to be looked at.

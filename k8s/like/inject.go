@@ -54,3 +54,22 @@ func linkerdNative(annotations map[string]string) bool {
 	}
 	return false
 }
+
+// kumaInjects says the same of Kuma: the Pod's own label first, then its
+// Namespace's. Both may be annotations of old.
+func kumaInjects(p pod, own, space map[string]string) string {
+	const inject = "kuma.io/sidecar-injection"
+	for _, of := range []struct{ value, where string }{
+		{p.labels[inject], "its Pods have "}, {own[inject], "its Pods have "},
+		{p.spaceLabels[inject], "the Namespace has "}, {space[inject], "the Namespace has "},
+	} {
+		switch of.value {
+		case "":
+		case "enabled", "true":
+			return of.where + inject + "=" + of.value
+		default:
+			return ""
+		}
+	}
+	return ""
+}

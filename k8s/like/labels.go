@@ -2,7 +2,9 @@ package like
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
@@ -12,7 +14,7 @@ import (
 func meshLabels() []string {
 	return []string{
 		"azure.workload.identity/use", "istio.io/dataplane-mode", "istio.io/rev", "istio.io/use-waypoint",
-		"kuma.io/mesh", "kuma.io/sidecar-injection", "sidecar.istio.io/inject",
+		"kuma.io/mesh", "kuma.io/sidecar-injection", "sidecar.istio.io/inject", "topology.istio.io/network",
 	}
 }
 
@@ -106,13 +108,29 @@ func (b *builder) escape() error {
 	return refused(b.guarded(b.perch.labels))
 }
 
+// turnsNothingOn reports whether a label keeps others off and does no more. One
+// that perch does not know and that has a domain is some tool's, which may inject
+// something, or let something in, where it is set.
+func turnsNothingOn(key string) bool {
+	off := regexp.MustCompile(`ignore|exclu|skip|disable|opt-?out|unmonitored`)
+	on := regexp.MustCompile(`admission|inject|webhook|mutat|sidecar|mesh|enable|identity|aadpodidbinding|use$`)
+	domain, name, named := strings.Cut(strings.ToLower(key), "/")
+	switch {
+	case slices.Contains(meshLabels(), key), on.MatchString(domain + "/" + name):
+		return false
+	case named:
+		return off.MatchString(name)
+	}
+	return true
+}
+
 // excluding returns a label that keeps a guard off, and that no policy asks for;
 // empty: there is none.
 func (b *builder) excluding(g *guard) string {
 	requirements, _ := g.selector.Requirements()
 	for _, r := range requirements {
 		later, _ := fate(r.Key())
-		if r.Operator() != selection.DoesNotExist || later || slices.Contains(meshLabels(), r.Key()) {
+		if r.Operator() != selection.DoesNotExist || later || !turnsNothingOn(r.Key()) {
 			continue
 		}
 		if !slices.ContainsFunc(b.policies, func(p policy) bool { return p.asksFor(r.Key()) }) {

@@ -57,6 +57,72 @@ func TestAMonitorIsNotEscapedByAPolicysLabel(t *testing.T) {
 	}
 }
 
+// TestWhatKeepsAMonitorOff turns nothing on: no injector, and no tool that perch
+// does not know.
+func TestWhatKeepsAMonitorOff(t *testing.T) {
+	for key, given := range map[string]bool{
+		"unmonitored": true, "istio-prometheus-ignore": true, "prometheus.io/ignore": true, "monitoring.example/excluded": true,
+		"admission.datadoghq.com/enabled": false, "admission.datadoghq.com/skip": false, "sidecar.istio.io/inject": false,
+		"azure.workload.identity/use": false, "aadpodidbinding": false, "example.com/job": false, "inject-proxy": false,
+	} {
+		p, err := New([]byte(app("", "", of(monitor, "{matchExpressions: [{key: "+key+", operator: DoesNotExist}]}"))), Options{Name: "perch"})
+		if (err == nil) != given || (given && p.Labels[key] != "true") || (!given && !strings.Contains(err.Error(), "PodMonitor shop/mon would select perch")) {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}
+
+// TestKindsThatPerchDoesNotKnow guard by spec.selector, where it asks for labels
+// that perch has. Of policies that select by absence or in words of their own, the
+// line about their kind tells.
+func TestKindsThatPerchDoesNotKnow(t *testing.T) {
+	for selector, refused := range map[string]bool{
+		"{matchLabels: {perch.example/path: perch}}": true,
+		"{app.kubernetes.io/name: perch}":            true,
+		"{matchLabels: {app: checkout}}":             false,
+		"{app: checkout}":                            false,
+		"{}":                                         false,
+		"{matchExpressions: [{key: team, operator: DoesNotExist}]}": false,
+		`app == "checkout"`: false,
+		"[1]":               false,
+	} {
+		_, err := New([]byte(app("", "", "{apiVersion: apps.kruise.io/v1alpha1, kind: CloneSet, metadata: {name: cs, namespace: shop}, spec: {selector: "+selector+"}}")), Options{Name: "perch"})
+		if (err != nil) != refused || (refused && !strings.Contains(err.Error(), "CloneSet shop/cs would select perch")) {
+			t.Errorf("%s: %v", selector, err)
+		}
+	}
+}
+
+// TestAnAntiAffinityOfAnotherNamespace reaches perch by a namespaceSelector, or by
+// the namespace's name.
+func TestAnAntiAffinityOfAnotherNamespace(t *testing.T) {
+	for term, refused := range map[string]bool{
+		"labelSelector: {matchLabels: {app.kubernetes.io/name: perch}}, namespaceSelector: {}":     true,
+		"labelSelector: {}, namespaces: [shop]":                                                    true,
+		"labelSelector: {}, namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}": true,
+		"labelSelector: {}, namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: cart}}": false,
+		"labelSelector: {}": false,
+		"labelSelector: {matchLabels: {app: checkout}}, namespaceSelector: {}": false,
+	} {
+		_, err := New([]byte(app("", "", "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db, namespace: cart}, spec: {selector: {matchLabels: {app: db}}, template: {metadata: {labels: {app: db}}, spec: {containers: [{name: db}], "+
+			"affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, "+term+"}]}}, topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}]}}}}")),
+			Options{Name: "perch", Workload: "deploy/checkout"})
+		if (err != nil) != refused || (refused && !strings.Contains(err.Error(), "its anti-affinity would keep its own Pods off perch's node")) {
+			t.Errorf("%s: %v", term, err)
+		}
+	}
+}
+
+// TestAQuotaThatPerchDoesNotMeet is told of.
+func TestAQuotaThatPerchDoesNotMeet(t *testing.T) {
+	for hard, said := range map[string]bool{"limits.cpu: '10', requests.cpu: '5'": true, "requests.cpu: '5', limits.memory: 1Gi": false} {
+		p := made(t, app("", "", "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: {hard: {"+hard+"}}}"))
+		if says(p.Left, "ResourceQuota shop/q", "limits.cpu") != said {
+			t.Errorf("%s: left %v", hard, p.Left)
+		}
+	}
+}
+
 // TestClonesHoldOnlyWhatLeaves: no rule about receiving is cloned, and names stay
 // within what Kubernetes takes.
 func TestClonesHoldOnlyWhatLeaves(t *testing.T) {
@@ -90,22 +156,6 @@ func TestOtherPerches(t *testing.T) {
 	_, err := New([]byte(app("", "", perch("Service", "v1", "perch-2", "{selector: {app.kubernetes.io/name: perch}}"))), Options{Name: "perch"})
 	if err == nil || !strings.Contains(err.Error(), "Service shop/perch-2 would select perch") {
 		t.Errorf("another perch's Service: %v", err)
-	}
-}
-
-// TestAnAddressOfItsOwnIsNotCopied: two Pods cannot have it.
-func TestAnAddressOfItsOwnIsNotCopied(t *testing.T) {
-	for value, copied := range map[string]bool{
-		`partner-vlan@net1`:                           true,
-		`[{"name": "partner-vlan"}]`:                  true,
-		`[{"name": "v", "ips": ["192.0.2.7/24"]}]`:    false,
-		`[{"name": "v", "mac": "02:00:00:00:00:01"}]`: false,
-	} {
-		text := strings.Replace(app("", ""), "template: {metadata: {", "template: {metadata: {annotations: {k8s.v1.cni.cncf.io/networks: '"+value+"'}, ", 1)
-		p := made(t, text)
-		if _, has := p.Annotations["k8s.v1.cni.cncf.io/networks"]; has != copied || says(p.Left, "cni.cncf.io", "two Pods") == copied {
-			t.Errorf("%s: copied %v, left %v", value, has, p.Left)
-		}
 	}
 }
 

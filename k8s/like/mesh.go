@@ -11,16 +11,18 @@ import (
 	"perch.example/probes"
 )
 
-// The meshes whose sidecars perch knows how to wait for and to end.
+// The meshes that inject. Perch knows how to wait for the first two sidecars, and how
+// to end them.
 const (
 	istio   = "Istio"
 	linkerd = "Linkerd"
+	kuma    = "Kuma"
 )
 
 // meshOf says of which mesh a container is the proxy; empty: it is none.
 func meshOf(c corev1.Container) string {
 	return map[string]string{
-		"istio-proxy": istio, "linkerd-proxy": linkerd, "kuma-sidecar": "Kuma", "consul-dataplane": "Consul",
+		"istio-proxy": istio, "linkerd-proxy": linkerd, "kuma-sidecar": kuma, "consul-dataplane": "Consul",
 	}[c.Name]
 }
 
@@ -119,6 +121,9 @@ func (b *builder) sidecar() found {
 	}
 	if how := linkerdInjects(annotations, marks); how != "" {
 		return found{mesh: linkerd, how: how, native: linkerdNative(annotations) || linkerdNative(marks)}
+	}
+	if how := kumaInjects(b.app, annotations, marks); how != "" {
+		return found{mesh: kuma, how: how}
 	}
 	return found{}
 }

@@ -71,11 +71,12 @@ func TestInjectedPodsAreEvidence(t *testing.T) {
 		want *k8s.Sidecar
 		left string
 	}{
-		"classic":        {pod("app: checkout", "{name: app}, {name: istio-proxy}", ""), &k8s.Sidecar{Mesh: "Istio", Quit: "http://127.0.0.1:15020/quitquitquit"}, ""},
-		"native":         {pod("app: checkout", "{name: app}", ", initContainers: [{name: linkerd-proxy, restartPolicy: Always}]"), &k8s.Sidecar{Mesh: "Linkerd"}, ""},
-		"another's":      {pod("app: other", "{name: app}, {name: istio-proxy}", ""), nil, ""},
-		"only an init":   {pod("app: checkout", "{name: app}", ", initContainers: [{name: istio-proxy}]"), nil, ""},
-		"a mesh unheard": {pod("app: checkout", "{name: app}, {name: kuma-sidecar}", ""), nil, "sidecar of Kuma"},
+		"classic":          {pod("app: checkout", "{name: app}, {name: istio-proxy}", ""), &k8s.Sidecar{Mesh: "Istio", Quit: "http://127.0.0.1:15020/quitquitquit"}, ""},
+		"native":           {pod("app: checkout", "{name: app}", ", initContainers: [{name: linkerd-proxy, restartPolicy: Always}]"), &k8s.Sidecar{Mesh: "Linkerd"}, ""},
+		"another's":        {pod("app: other", "{name: app}, {name: istio-proxy}", ""), nil, ""},
+		"only an init":     {pod("app: checkout", "{name: app}", ", initContainers: [{name: istio-proxy}]"), nil, ""},
+		"a mesh unheard":   {pod("app: checkout", "{name: app}, {name: kuma-sidecar}", ""), nil, "sidecar of Kuma"},
+		"Kuma's Namespace": {namespace("kuma.io/sidecar-injection: enabled", ""), nil, "sidecar of Kuma"},
 	} {
 		p := made(t, app("", "", c.pod))
 		if (p.Sidecar == nil) != (c.want == nil) || (c.want != nil && (p.Sidecar.Mesh != c.want.Mesh || p.Sidecar.Quit != c.want.Quit)) {

@@ -19,6 +19,7 @@ func (b *builder) unseen() error {
 		}
 		has[o.GetKind()] = true
 	}
+	b.quota()
 	for _, kind := range slices.Sorted(maps.Keys(unread)) {
 		b.left(listed(unread[kind]), "perch does not read %s: if it selects the workload's Pods for what they send, let it select %s=%s, too", kind, pathLabel, b.o.Name)
 	}
@@ -32,6 +33,25 @@ func (b *builder) unseen() error {
 		b.left("not in the input", "%s: if the cluster has one that concerns the workload, it was not considered. To collect them: %s", inWords(missing), collect(b.w))
 	}
 	return nil
+}
+
+// quota says which limits a ResourceQuota asks of each Pod that perch's has not.
+func (b *builder) quota() {
+	for _, o := range b.in {
+		if !o.is("", "ResourceQuota") || !o.in(b.app.namespace) {
+			continue
+		}
+		hard := within(within(o.Object, "spec"), "hard")
+		var asked []string
+		for _, key := range []string{"limits.cpu", "limits.ephemeral-storage", "requests.ephemeral-storage"} {
+			if hard[key] != nil {
+				asked = append(asked, key)
+			}
+		}
+		if len(asked) > 0 {
+			b.left(o.String(), "it asks for %s, which perch's Pod does not set (a CPU limit would delay perch, and look like a fault of the path): unless a LimitRange fills it in, perch's Pods are refused; set it with a patch", inWords(asked))
+		}
+	}
 }
 
 // readable reports whether perch knows what a kind means for a path, or that it
