@@ -75,6 +75,21 @@ func TestManifestOfAFolder(t *testing.T) {
 	}
 }
 
+// TestManifestOfThisCluster: what only the cluster's people know is said by flags,
+// or by their variables.
+func TestManifestOfThisCluster(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "perch.yaml")
+	writeFile(t, path, needsPod)
+	by := map[string]string{"PERCH_VANTAGE": "tokyo", "PERCH_API_SERVER": "10.0.0.1,10.2.0.0/28", "PERCH_MONITOR_LABEL": "release=prometheus,team=a"}
+	flags := []string{"--api-server=10.0.0.1", "--api-server=10.2.0.0/28", "--monitor-label=release=prometheus", "--monitor-label=team=a"}
+	for name, r := range map[string]ran{
+		"flags":     perch(t.Context(), map[string]string{"PERCH_VANTAGE": "tokyo"}, append([]string{"manifest", "--config", path, "--kind=deployment"}, flags...)...),
+		"variables": perch(t.Context(), by, "manifest", "--config", path, "--kind=deployment"),
+	} {
+		want(t, name, r.stdout, "cidr: 10.0.0.1/32", "cidr: 10.2.0.0/28", "    release: prometheus\n    team: a\n")
+	}
+}
+
 func TestManifestRefuses(t *testing.T) {
 	dir := t.TempDir()
 	good := filepath.Join(dir, "good.yaml")
@@ -94,6 +109,9 @@ func TestManifestRefuses(t *testing.T) {
 		{says: "bad.yaml:2", args: []string{"--config", bad}},
 		{says: "PERCH_VANTAGE=... perch manifest", args: []string{"--config", good}},
 		{says: "--kind \"pod\"", args: []string{"--config", good, "--kind", "pod"}},
+		{says: "release must be formatted as key=value", args: []string{"--config", good, "--kind", "deployment", "--monitor-label", "release"}},
+		{says: "--api-server \"api.example\": want an address", env: map[string]string{"PERCH_VANTAGE": "v"}, args: []string{"--config", good, "--api-server", "10.0.0.1,api.example"}},
+		{says: "that is the state of a perch called perch", env: map[string]string{"PERCH_VANTAGE": "v"}, args: []string{"--config", good, "--name", "perch-eu"}},
 		{says: "--shards", args: []string{"--config", good, "--shards", "many"}},
 		{says: "takes no arguments", args: []string{"--config", good, "--shards", "2", "extra"}},
 		{says: "cron's five fields", env: map[string]string{"PERCH_VANTAGE": "v"}, args: []string{"--config", good, "--schedule", "* * *"}},
