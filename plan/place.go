@@ -18,7 +18,7 @@ const (
 // its connections are open when.
 type desk struct {
 	target *probes.Target
-	sent   Sent
+	sent   []Sent
 	cal    *Calendar
 	open   *Open
 	jobs   []*job
@@ -28,8 +28,10 @@ type desk struct {
 // clear empties the desk but for what earlier runs sent, before this one's start.
 func (d *desk) clear() {
 	d.cal, d.open, d.steps = NewCalendar(d.target.Budget()), NewOpen(d.target.MaxConnections), nil
-	for range min(d.sent.Requests, d.cal.Allowed()) {
-		d.cal.Force(0, At(-d.sent.Ago))
+	for _, sent := range d.sent {
+		for range min(sent.Requests, d.cal.Allowed()) {
+			d.cal.Force(0, At(-sent.Ago))
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Seed      uint64
 	Deadline  time.Duration           // of the whole run; 0: none
-	Sent      map[string]Sent         // what earlier runs sent to a target; none: nothing that still counts
+	Sent      map[string][]Sent       // what earlier runs sent to a target; none: nothing that still counts
 	Only      []string                // patterns of targets or target/probe; empty: all
 	Due       func(probes.Spec) bool  // nil: everything is due
 	DailyUsed func(target string) int // requests already sent today; nil: none
@@ -32,11 +32,10 @@ type Options struct {
 	Ends map[string]time.Duration
 }
 
-// Sent is what earlier runs sent to a target within one window of its budget.
-// All of it counts as if it had left with the last request.
+// Sent is what earlier runs sent to a target at one instant, or before it.
 type Sent struct {
 	Requests int
-	Ago      time.Duration // since the last request; never negative
+	Ago      time.Duration // since that instant; never negative
 }
 
 // Plan is what a run will do. All times are since the run's start.
@@ -73,6 +72,9 @@ type Step struct {
 	From  string        // idle: what the hold follows from, for people; "holds" is the config's own list
 	Start time.Duration // when its dial starts; its warm-up is booked for the same instant
 	Rungs int           // idle: how many rungs its probe has
+	// NoRoom says why the step is to be skipped, which then has no booking: what
+	// earlier runs sent leaves it no room. Empty: it has its place.
+	NoRoom string
 
 	Warm           Slot // in the target's calendar: the warm-up, or the one exchange
 	Reuse, Control Slot // idle; else zero
@@ -95,7 +97,9 @@ func New(c config.Config, o Options) (*Plan, error) {
 		return nil, refusal
 	}
 	if len(o.Sent) > 0 {
+		first := p
 		p, _ = draft(c, o)
+		p.sayWaits(first)
 	}
 	return p, nil
 }
@@ -113,6 +117,7 @@ func draft(c config.Config, o Options) (*Plan, *Refusal) {
 		d.check(refusal)
 		d.obey(c.Policy, refusal)
 		d.settle(o.Deadline)
+		d.skipLate(o.Deadline)
 		for _, s := range d.steps {
 			open.lay(s.opens(), s.Start)
 		}
@@ -122,6 +127,7 @@ func draft(c config.Config, o Options) (*Plan, *Refusal) {
 	p.sortSteps()
 	p.checkTimes(desks, o.Deadline, refusal)
 	p.waitAtFirst(c.Alerts.Settle, o.Deadline)
+	p.notePace()
 	return p, refusal
 }
 
@@ -154,6 +160,9 @@ func (p *Plan) take(d *desk, o Options) {
 		p.calendars[d.target.Name] = d.cal
 	}
 	for _, s := range d.steps {
+		if s.NoRoom != "" {
+			continue
+		}
 		p.Wall = max(p.Wall, s.end())
 		p.LongestWall = max(p.LongestWall, s.longestEnd())
 	}

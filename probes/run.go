@@ -75,9 +75,9 @@ type BudgetUse struct {
 	Waited         time.Duration // at the last gate; it should be 0
 	Denied         int           // requests that were not sent because the budget was used up
 
-	Last       time.Time // when the last request left; zero: none did
-	InWindow   int       // requests within the budget's window before Last, Last included
-	LeaveAlone time.Time // until when the API asked to be left alone (Retry-After); zero: it did not
+	Last       []time.Time // when the last requests left, the oldest first: at most Allowed of them
+	Allowed    int         // requests in a window of the budget
+	LeaveAlone time.Time   // until when the API asked to be left alone (Retry-After); zero: it did not
 }
 
 // Settled are the connections to a target that could not be opened within

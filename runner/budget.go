@@ -52,7 +52,7 @@ type budget struct {
 	first    settling
 	cal      *plan.Calendar
 	room     *plan.Open
-	recent   []time.Time // the last gate.Allowed() instants at which a request left
+	recent   []time.Time // the last gate.Allowed() instants at which a request left, in earlier runs, too
 	day      string      // the UTC day that left is of
 	left     int         // requests still allowed on it
 	promised int         // of them, to steps that are running and have not sent them yet
@@ -229,9 +229,8 @@ func (b *budget) leave(s *slots) (more time.Duration, err error) {
 		}
 		b.recent = b.recent[1:]
 	}
-	b.recent = append(b.recent, now)
+	b.note(s.tally, now)
 	b.left--
-	s.tally.sent++
 	s.begun = true
 	if s.promised > 0 {
 		s.promised--

@@ -23,6 +23,7 @@ type Options struct {
 	Secrets    probes.ReadSecret // called anew for each wave, and after a 401
 	ReadFile   func(string) ([]byte, error)
 	Daily      func(target string) int // requests still allowed on the runner's first day; nil: each target's daily_limit
+	Sent       map[string][]plan.Sent  // what earlier runs sent to a target until now, which the last gate counts, too
 	LeaveAlone map[string]time.Time    // until when a target asked to be left alone (Retry-After); an hour at most counts
 	Dial       wire.DialFunc           // nil: the real network
 	Resolve    wire.ResolveFunc        // nil: the system's resolver

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"slices"
 	"time"
 
 	"perch.example/plan"
@@ -13,7 +14,8 @@ import (
 // lock.
 type tally struct {
 	sent     int
-	peak     peak // of all waves, while this one is under way
+	last     []time.Time // of the sent, as many as one window allows
+	peak     peak        // of all waves, while this one is under way
 	waited   time.Duration
 	denied   int
 	failures int // fresh exchanges in a row, of all waves
@@ -86,20 +88,33 @@ func (b *budget) at(off time.Duration) time.Time {
 	return b.start.Add(off)
 }
 
-// useLocked is what a wave used. What leaves no trace but in windows is the
-// target's, whichever wave it was.
+// useLocked is what a wave used.
 func (b *budget) useLocked(w *tally, t probes.Target) probes.BudgetUse {
-	use := probes.BudgetUse{
+	return probes.BudgetUse{
 		Target: t.Name, LimitPerSecond: t.Budget(), Requests: w.sent,
 		PeakPerSecond: w.peak.perSecond(), Waited: w.waited, Denied: w.denied, LeaveAlone: b.blocked,
+		Last: slices.Clone(w.last), Allowed: b.gate.Allowed(),
 	}
-	if n := len(b.recent); n > 0 {
-		use.Last = b.recent[n-1]
+}
+
+// note counts a request that leaves now: for the windows to come, and as the
+// wave's. The lock is held.
+func (b *budget) note(w *tally, now time.Time) {
+	b.recent = append(b.recent, now)
+	w.sent++
+	w.last = append(w.last, now)
+	if len(w.last) > b.gate.Allowed() {
+		w.last = w.last[1:]
 	}
-	for _, at := range b.recent {
-		if use.Last.Sub(at) < b.guard() {
-			use.InWindow++
+}
+
+// sentBefore takes what earlier processes sent until then, for the last gate.
+func (b *budget) sentBefore(all []plan.Sent, then time.Time) {
+	for _, sent := range all {
+		for range min(sent.Requests, b.gate.Allowed()) {
+			b.recent = append(b.recent, then.Add(-sent.Ago))
 		}
 	}
-	return use
+	slices.SortFunc(b.recent, time.Time.Compare)
+	b.recent = b.recent[max(0, len(b.recent)-b.gate.Allowed()):]
 }

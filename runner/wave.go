@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -76,6 +77,7 @@ func (r *Runner) budgetOf(t probes.Target, cal *plan.Calendar, now time.Time) (b
 	b = newBudget(most, cal, min(r.left[t.Name], most.DailyLimit), now.Add(firstLead))
 	b.day = dayOf(r.began)
 	b.noted(r.options.LeaveAlone[t.Name], now)
+	b.sentBefore(r.options.Sent[t.Name], r.began)
 	b.first = settling{
 		began: r.began, until: r.began.Add(r.options.Settle), log: r.options.Log, told: probes.Settled{Target: t.Name},
 	}
@@ -88,6 +90,9 @@ func (r *Runner) budgetOf(t probes.Target, cal *plan.Calendar, now time.Time) (b
 func (w *wave) book(s plan.Step, after time.Duration, anew bool) {
 	b := w.shares[s.Spec.Target].budget
 	switch {
+	case s.NoRoom != "":
+		w.steps = append(w.steps, timed{Step: s})
+		return
 	case !anew:
 		b.occupy(s)
 	case !b.place(&s, after+s.Start):
@@ -114,7 +119,7 @@ func (w *wave) startAll(ctx context.Context) {
 			continue
 		}
 		if s.at.IsZero() {
-			w.done <- unstarted(s.Step, probes.CutSkipped, "the budget has no room for it")
+			w.done <- unstarted(s.Step, probes.CutSkipped, cmp.Or(s.NoRoom, "the budget has no room for it"))
 			continue
 		}
 		slots, why := mine.admit(s.Step, mine.tally)

@@ -10,24 +10,6 @@ import (
 // says nothing any more. It also bounds a Retry-After that a wrong clock noted.
 const longestMemory = 366 * 24 * time.Hour
 
-// Sent is what left to a target within one window of its budget.
-type Sent struct {
-	Requests int       `json:"requests"`
-	At       time.Time `json:"at"` // of the last of them
-}
-
-// SetSent remembers what a run sent to a target last. A run that sent nothing
-// leaves what is known.
-func (d *Document) SetSent(target string, requests int, at time.Time) {
-	if requests <= 0 {
-		return
-	}
-	if d.Sent == nil {
-		d.Sent = map[string]Sent{}
-	}
-	d.Sent[target] = Sent{requests, at.UTC()}
-}
-
 // SetLeaveAlone remembers until when a target asked to be left alone. The zero
 // time leaves what is known.
 func (d *Document) SetLeaveAlone(target string, until time.Time) {
@@ -41,14 +23,17 @@ func (d *Document) SetLeaveAlone(target string, until time.Time) {
 }
 
 // Reserved returns the document as it has to stand in the file while a run is
-// under way: as if each target had been sent all that the run may send, until
-// the instant last. Should perch be killed, the next run keeps its limits too
-// strictly, never too loosely. d itself stays as it is.
-func (d Document) Reserved(most map[string]int, now, last time.Time) Document {
+// under way: as if each target had been sent all that the run may send, on top
+// of what is known, at the instant r.Last. Should perch be killed, the next run
+// keeps its limits too strictly, never too loosely. d itself stays as it is.
+func (d Document) Reserved(r Reservation) Document {
 	d = d.clone()
-	for target, n := range most {
-		d.AddRequests(target, now, n)
-		d.SetSent(target, n, last)
+	for target, n := range r.Most {
+		d.AddRequests(target, r.Now, n)
+		d.AddSent(target, n, r.Last)
+	}
+	for target, n := range r.Before {
+		d.AddSent(target, n, r.Last)
 	}
 	return d
 }
@@ -58,6 +43,11 @@ func (d Document) checkBudget() error {
 	for target, have := range d.Sent {
 		if have.Requests < 0 {
 			return fmt.Errorf("checking: %d requests to %q", have.Requests, target)
+		}
+		for _, before := range have.Earlier {
+			if before.Requests < 0 {
+				return fmt.Errorf("checking: %d requests to %q", before.Requests, target)
+			}
 		}
 	}
 	return nil

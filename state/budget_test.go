@@ -11,8 +11,8 @@ func TestReservedLeavesTheDocumentAlone(t *testing.T) {
 	now := at("2026-03-01T10:00:00Z")
 	var d Document
 	d.AddRequests("api", now, 5)
-	d.SetSent("api", 1, now.Add(-time.Hour))
-	r := d.Reserved(map[string]int{"api": 7, "new": 2, "idle": 0}, now, now.Add(time.Minute))
+	d.AddSent("api", 1, now.Add(-time.Hour))
+	r := d.Reserved(Reservation{Most: map[string]int{"api": 7, "new": 2, "idle": 0}, Now: now, Last: now.Add(time.Minute)})
 	if got := r.RequestsToday("api", now); got != 12 {
 		t.Errorf("%d requests reserved, want 12", got)
 	}
@@ -30,9 +30,9 @@ func TestReservedLeavesTheDocumentAlone(t *testing.T) {
 func TestBudgetIsPruned(t *testing.T) {
 	now := at("2026-03-01T10:00:00Z")
 	var d Document
-	d.SetSent("old", 1, now.Add(-2*longestMemory))
-	d.SetSent("kept", 1, now.Add(-time.Hour))
-	d.SetSent("nothing", 0, now)
+	d.AddSent("old", 1, now.Add(-2*longestMemory))
+	d.AddSent("kept", 1, now.Add(-time.Hour))
+	d.AddSent("nothing", 0, now)
 	d.SetLeaveAlone("over", now)
 	d.SetLeaveAlone("still", now.Add(time.Hour))
 	d.SetLeaveAlone("absurd", now.Add(2*longestMemory))

@@ -69,7 +69,7 @@ func (m *ConfigMap) Load(ctx context.Context) (Document, error) {
 	m.loaded, m.base = true, m.object.document.clone()
 	d := m.base.clone()
 	if r := m.lease.inherited(); r != nil {
-		d = d.Reserved(r.Most, r.Now, r.Last)
+		d = d.Reserved(*r)
 	}
 	return d, aside
 }

@@ -19,7 +19,8 @@ func full() Document {
 	d.AddRequests("shop", now.AddDate(0, 0, -1), 5)
 	d.AddRequests("shop", now, 6)
 	d.Clocks = Clocks{Last: now, Before: now.Add(-5 * time.Minute)}
-	d.SetSent("stock-api", 3, now)
+	d.AddSent("stock-api", 3, now)
+	d.AddSent("stock-api", 1, now.Add(-time.Second))
 	d.SetLeaveAlone("stock-api", now.Add(time.Hour))
 	d.SetBracket("stock-api/calendar-idle", Bracket{
 		Survived: 59 * time.Second, Died: 61 * time.Second, Measured: 60001 * time.Millisecond, Advertised: time.Minute, How: "fin", At: now,
@@ -350,7 +351,11 @@ func TestReservationsAddUp(t *testing.T) {
 		}
 		must(t, run.Reserve(t.Context(), Reservation{Most: map[string]int{"api": 10}, Now: now, Last: now.Add(time.Minute)}))
 		d.AddRequests("api", now, 4)
-		d.SetSent("api", 1, now)
+		if got := d.Sent["api"]; got.Requests != 30 {
+			t.Errorf("%+v, want the 30 that three runs may have sent", got)
+		}
+		d.AddSent("api", 1, now.Add(2*time.Minute))
+		d.KeepSent("api", 1)
 		must(t, run.Save(t.Context(), d))
 		must(t, run.Close(t.Context()))
 		next, d := s.begin(t)

@@ -46,7 +46,7 @@ func TestCountsStayAtTheirBound(t *testing.T) {
 	if got := d.RequestsToday("api", now); got != math.MaxInt {
 		t.Errorf("%d requests, want the most there is", got)
 	}
-	r := d.Reserved(map[string]int{"api": math.MaxInt}, now, now)
+	r := d.Reserved(Reservation{Most: map[string]int{"api": math.MaxInt}, Now: now, Last: now})
 	if err := r.check(); err != nil {
 		t.Errorf("with a reservation on top: %v", err)
 	}
@@ -71,7 +71,7 @@ func testOneWrongClock(t *testing.T, now time.Time, before func(*Document)) {
 			var d Document
 			run := func(when time.Time, n int) {
 				d.AddRequests("api", when, n)
-				d.SetSent("api", n, when)
+				d.AddSent("api", n, when)
 				d.Prune([]string{"api/get"}, when)
 			}
 			before(&d)
@@ -122,6 +122,9 @@ func TestReservationsOfTwoDays(t *testing.T) {
 	r = r.plus(Reservation{Most: map[string]int{"api": 7}, Now: morning, Last: morning})
 	if r.Most["api"] != 7 || !r.Now.Equal(morning) {
 		t.Errorf("after midnight %+v are reserved, want today's 7", r)
+	}
+	if d := (Document{}).Reserved(*r); d.Sent["api"].Requests != 307 || d.RequestsToday("api", morning) != 7 {
+		t.Errorf("after midnight %+v may have been sent and %d count today, want 307 and 7", d.Sent, d.RequestsToday("api", morning))
 	}
 	r = r.plus(Reservation{Most: map[string]int{"api": math.MaxInt}, Now: morning, Last: morning})
 	if r.Most["api"] != math.MaxInt {

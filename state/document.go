@@ -36,8 +36,8 @@ type Document struct {
 	EarlyCloses map[string]map[time.Duration]time.Duration `json:"early_closes,omitempty"`
 	// MassCloses holds likewise those that were closed at one moment with others.
 	MassCloses map[string]map[time.Duration]time.Duration `json:"mass_closes,omitempty"`
-	// Sent holds, per target, what left to it last: it counts in the next run's
-	// first windows of the budget.
+	// Sent holds, per target, what left to it last, in all runs: it counts in the
+	// next run's first windows of the budget.
 	Sent map[string]Sent `json:"sent,omitempty"`
 	// LeaveAlone holds, per target, until when it asked to be left alone.
 	LeaveAlone map[string]time.Time `json:"leave_alone,omitempty"`

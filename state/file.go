@@ -119,7 +119,7 @@ func (f *File) Load(ctx context.Context) (Document, error) {
 // Reserve writes the document as it has to stand while the run is under way:
 // Document.Reserved says how. Save takes it back.
 func (f *File) Reserve(ctx context.Context, r Reservation) error {
-	return f.Save(ctx, f.base.Reserved(r.Most, r.Now, r.Last))
+	return f.Save(ctx, f.base.Reserved(r))
 }
 
 // Save replaces the document at once and for good: whoever reads the file,

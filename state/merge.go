@@ -27,7 +27,7 @@ func merge(base, mine, theirs Document, o Options) (Document, error) {
 		Clocks:      mergeClocks(base.Clocks, mine.Clocks, theirs.Clocks),
 		EarlyCloses: mergeMaps(base.EarlyCloses, mine.EarlyCloses, theirs.EarlyCloses, keepMine),
 		MassCloses:  mergeMaps(base.MassCloses, mine.MassCloses, theirs.MassCloses, keepMine),
-		Sent:        mergeMaps(base.Sent, mine.Sent, theirs.Sent, addSent),
+		Sent:        mergeMaps(base.Sent, mine.Sent, theirs.Sent, mergeSent),
 		LeaveAlone:  mergeMaps(base.LeaveAlone, mine.LeaveAlone, theirs.LeaveAlone, later),
 		Brackets:    mergeMaps(base.Brackets, mine.Brackets, theirs.Brackets, newerBracket),
 		Verdicts:    mergeMaps(base.Verdicts, mine.Verdicts, theirs.Verdicts, newerVerdict),
@@ -143,12 +143,6 @@ func mergeClocks(base, mine, theirs Clocks) Clocks {
 		return theirs
 	}
 	return mine
-}
-
-// addSent takes what both sent for one window's worth: neither waited for the
-// other, so both may count in the next run's first windows.
-func addSent(_, m, t Sent) Sent {
-	return Sent{Requests: addUp(m.Requests, t.Requests), At: later(time.Time{}, m.At, t.At)}
 }
 
 // addUp adds without passing the ends: a sum that became negative would switch

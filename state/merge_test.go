@@ -76,8 +76,8 @@ func TestMergeMaps(t *testing.T) {
 func TestMergeTheRest(t *testing.T) {
 	now := at("2026-03-01T10:00:00Z")
 	var base, mine, theirs Document
-	mine.SetSent("api", 3, now)
-	theirs.SetSent("api", 4, now.Add(time.Minute))
+	mine.AddSent("api", 3, now)
+	theirs.AddSent("api", 4, now.Add(time.Minute))
 	mine.SetBracket("a/b", Bracket{Died: 1, At: now})
 	theirs.SetBracket("a/b", Bracket{Died: 2, At: now.Add(time.Minute)})
 	mine.SetVerdict("a/b", "fail", now.Add(time.Minute))
@@ -88,7 +88,7 @@ func TestMergeTheRest(t *testing.T) {
 	must(t, err)
 	want := Document{
 		Version:     version,
-		Sent:        map[string]Sent{"api": {7, now.Add(time.Minute)}},
+		Sent:        map[string]Sent{"api": {7, now.Add(time.Minute), []Left{{3, now}}}},
 		Brackets:    theirs.Brackets,
 		Verdicts:    mine.Verdicts,
 		EarlyCloses: mine.EarlyCloses,
@@ -101,14 +101,15 @@ func TestMergeTheRest(t *testing.T) {
 // A time that was read back has no monotonic clock any more. That is no change.
 func TestReadingBackIsNoChange(t *testing.T) {
 	var mine Document
-	mine.SetSent("api", 3, time.Now())
+	mine.AddSent("api", 3, time.Now())
 	mine.SetBracket("a/b", Bracket{Died: time.Second, At: time.Now()})
 	packed, _, err := encode(mine)
 	must(t, err)
 	back, err := decode(bytes.NewReader(packed))
 	must(t, err)
 	next := mine.clone()
-	next.SetSent("api", 1, time.Now().Add(time.Minute))
+	next.AddSent("api", 1, time.Now().Add(time.Minute))
+	next.KeepSent("api", 1)
 	got, err := merge(mine, next, back, Options{})
 	if err != nil || got.Sent["api"].Requests != 1 {
 		t.Errorf("merged to %+v, %v; want mine: theirs did not change", got.Sent, err)
@@ -235,7 +236,7 @@ func scribble(random *rand.Rand, d Document) Document {
 		case 1:
 			d.AddRequests(name(), when(), random.IntN(5))
 		case 2:
-			d.SetSent(name(), random.IntN(5), when())
+			d.AddSent(name(), random.IntN(5), when())
 		case 3:
 			d.SetLeaveAlone(name(), when())
 		case 4:

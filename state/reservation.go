@@ -19,10 +19,12 @@ func reservationIn(object *coordination.Lease) *Reservation {
 		return nil
 	}
 	var r Reservation
-	if err := json.Unmarshal([]byte(text), &r); err != nil || len(r.Most) == 0 {
+	if err := json.Unmarshal([]byte(text), &r); err != nil || len(r.Most)+len(r.Before) == 0 {
 		return nil
 	}
-	maps.DeleteFunc(r.Most, func(_ string, n int) bool { return n <= 0 })
+	nothing := func(_ string, n int) bool { return n <= 0 }
+	maps.DeleteFunc(r.Most, nothing)
+	maps.DeleteFunc(r.Before, nothing)
 	return &r
 }
 
@@ -43,19 +45,30 @@ func (r *Reservation) putInto(object *coordination.Lease) {
 }
 
 // plus adds up two runs' reservations as if both were of the later one: too
-// strict, never too loose. One of an earlier UTC day says nothing any more, as
-// an earlier day's count in the document.
+// strict, never too loose. One of an earlier UTC day counts in windows only, as
+// an earlier day's count in the document says nothing any more.
 func (r *Reservation) plus(more Reservation) *Reservation {
-	sum := Reservation{Most: maps.Clone(more.Most), Now: more.Now.UTC(), Last: more.Last.UTC()}
-	if sum.Most == nil {
-		sum.Most = map[string]int{}
-	}
-	if r == nil || dayOf(r.Now) < dayOf(sum.Now) {
+	sum := Reservation{Most: plusEach(nil, more.Most), Before: more.Before, Now: more.Now.UTC(), Last: more.Last.UTC()}
+	if r == nil {
 		return &sum
 	}
-	for target, n := range r.Most {
-		sum.Most[target] = addUp(sum.Most[target], n)
+	sum.Before = plusEach(sum.Before, r.Before)
+	if dayOf(r.Now) < dayOf(sum.Now) {
+		sum.Before = plusEach(sum.Before, r.Most)
+	} else {
+		sum.Most = plusEach(sum.Most, r.Most)
 	}
 	sum.Now, sum.Last = later(time.Time{}, sum.Now, r.Now), later(time.Time{}, sum.Last, r.Last)
 	return &sum
+}
+
+// plusEach adds up by target, and changes neither.
+func plusEach(a, b map[string]int) map[string]int {
+	sum := map[string]int{}
+	for _, counts := range []map[string]int{a, b} {
+		for target, n := range counts {
+			sum[target] = addUp(sum[target], n)
+		}
+	}
+	return sum
 }

@@ -25,6 +25,9 @@ type Reservation struct {
 	Most map[string]int `json:"most"` // requests, by target
 	Now  time.Time      `json:"now"`  // the run's start; its UTC day is the one that counts them
 	Last time.Time      `json:"last"` // when the last of them leaves at the latest
+	// Before is what runs of an earlier UTC day reserved: it counts in windows, not
+	// on the day.
+	Before map[string]int `json:"before,omitempty"`
 }
 
 // AsideError says that what stands in the store could not be used, is kept

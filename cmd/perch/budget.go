@@ -20,17 +20,18 @@ func (p *pass) dailyLeft(now time.Time) func(string) int {
 }
 
 // sentBefore is what earlier runs sent that may still count in a window.
-func (p *pass) sentBefore(now time.Time) map[string]plan.Sent {
-	sent := map[string]plan.Sent{}
+func (p *pass) sentBefore(now time.Time) map[string][]plan.Sent {
+	sent := map[string][]plan.Sent{}
 	for _, t := range p.cfg.Targets {
 		if p.runner != nil && p.runner.Knows(t.Name) {
 			continue // what left, it has in its calendar
 		}
-		// A time to come is that of a run that was killed, or of another clock.
-		have := p.doc.Sent[t.Name]
-		ago := max(0, now.Sub(have.At))
-		if have.Requests > 0 && ago < 2*plan.NewCalendar(t.Budget()).Window() {
-			sent[t.Name] = plan.Sent{Requests: have.Requests, Ago: ago}
+		window := plan.NewCalendar(t.Budget()).Window()
+		for _, left := range p.doc.Sent[t.Name].Instants() {
+			// A time to come is another clock's.
+			if ago := max(0, now.Sub(left.At)); ago < 2*window {
+				sent[t.Name] = append(sent[t.Name], plan.Sent{Requests: left.Requests, Ago: ago})
+			}
 		}
 	}
 	return sent
@@ -63,7 +64,7 @@ func (p *pass) reserve(ctx context.Context, now time.Time) {
 func (k *kept) toSave() state.Document {
 	d := k.doc
 	for _, r := range k.reserved {
-		d = d.Reserved(r.Most, r.Now, r.Last)
+		d = d.Reserved(r)
 	}
 	return d
 }
@@ -75,7 +76,10 @@ func (p *pass) count(run probes.Run) {
 	delete(p.reserved, p)
 	for _, b := range run.Budget {
 		p.doc.AddRequests(b.Target, run.Finished, b.Requests)
-		p.doc.SetSent(b.Target, b.InWindow, b.Last)
+		for _, at := range b.Last {
+			p.doc.AddSent(b.Target, 1, at)
+		}
+		p.doc.KeepSent(b.Target, b.Allowed)
 		p.doc.SetLeaveAlone(b.Target, b.LeaveAlone)
 	}
 	p.doc.Prune(probesOf(p.cfg), run.Finished)

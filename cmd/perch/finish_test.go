@@ -129,7 +129,7 @@ func takeUntil(ctx context.Context, t *testing.T, p *pass, verdict probes.Verdic
 		<-p.pushing // so that its place in the diary is sure
 	}
 	run.Finished = run.Started.Add(time.Second)
-	run.Budget = []probes.BudgetUse{{Target: "api", Requests: 1, Last: run.Started, InWindow: 1}}
+	run.Budget = []probes.BudgetUse{{Target: "api", Requests: 1, Last: []time.Time{run.Started}, Allowed: 2}}
 	o := probes.Outcome{
 		Target: "api", Probe: "get", Kind: probes.KindHTTP, Verdict: verdict, Reason: probes.ReasonOK, Started: run.Started,
 		Attempts: []probes.Attempt{{Connection: probes.ConnectionFresh, Reason: probes.ReasonOK, Status: 200, Elapsed: time.Millisecond}},

@@ -60,6 +60,7 @@ func (p *pass) load(ctx context.Context) error {
 		p.close(ctx)
 		return own(err)
 	}
+	p.doc.BoundSent(p.sys.clock())
 	if err := p.adopt(); err != nil {
 		p.close(ctx)
 		return err

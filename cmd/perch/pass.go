@@ -204,7 +204,7 @@ func (p *pass) newRunner(now time.Time, settle time.Duration, watch func(probes.
 	return runner.New(runner.Options{
 		Targets: p.cfg.Targets, Policy: p.cfg.Policy, UserAgent: userAgent(v, p.cfg.Vantage), Dial: p.sys.dial,
 		Secrets: p.secrets(), ReadFile: p.sys.readFile, Watch: watch, Log: p.log,
-		Daily: p.dailyLeft(now), LeaveAlone: p.doc.LeaveAlone, Settle: settle,
+		Daily: p.dailyLeft(now), Sent: p.sentBefore(now), LeaveAlone: p.doc.LeaveAlone, Settle: settle,
 	})
 }
 

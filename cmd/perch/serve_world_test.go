@@ -201,7 +201,7 @@ func (s *shelf) Load(context.Context) (state.Document, error) {
 func (s *shelf) Reserve(_ context.Context, r state.Reservation) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.doc = s.doc.Reserved(r.Most, r.Now, r.Last)
+	s.doc = s.doc.Reserved(r)
 	return nil
 }
 
