@@ -104,9 +104,9 @@ func (b *maker) sayOverlap(isolated bool, e egress) {
 	for _, opened := range sortedKeys(targets) {
 		remedy := ""
 		if len(b.o.APIServer) == 0 && strings.Contains(opened, theAPIServer) {
-			remedy = "; --api-server ADDRESS opens it to the API server alone (kubectl get -n default svc,endpointslices kubernetes)"
+			remedy = ". --api-server ADDRESS opens it to the API server alone (kubectl get -n default svc,endpointslices kubernetes)"
 		}
-		b.note("target %s: perch's own NetworkPolicy opens %s: so perch gets there where the application's policies may stop the application, and does not see it%s",
+		b.note("target %s: perch's own NetworkPolicy opens %s. Where the application's policies keep the application from this target, perch gets there all the same, and passes%s",
 			strings.Join(targets[opened], ", "), opened, remedy)
 	}
 }

@@ -124,7 +124,7 @@ func TestPoliciesOfTheApplicationDecide(t *testing.T) {
 		if got := out(t, m); got != want.out {
 			t.Errorf("%s: %q, want %q", address, got, want.out)
 		}
-		const note = "target a: perch's own NetworkPolicy opens port 443 to any address, for the API server (state.configmap): so perch gets there where"
+		const note = "target a: perch's own NetworkPolicy opens port 443 to any address, for the API server (state.configmap). Where the application"
 		if said := strings.Contains(strings.Join(m.Notes, "\n"), note); said != want.said {
 			t.Errorf("%s: said %t, want %t: %q", address, said, want.said, m.Notes)
 		}
@@ -160,9 +160,9 @@ targets:
 		more, says string
 		server     []string
 	}{
-		{more: kept + slack, says: "target a, b, c, d: perch's own NetworkPolicy opens port 443 to any address, for slack, the API server (state.configmap): so"},
-		{more: slack, says: "target a, b, c, d: perch's own NetworkPolicy opens port 443 to any address, for slack: so"},
-		{more: kept, server: []string{"10.2.0.0/16"}, says: "target c: perch's own NetworkPolicy opens port 443 to 10.2.0.0/16, for the API server (state.configmap): so"},
+		{more: kept + slack, says: "target a, b, c, d: perch's own NetworkPolicy opens port 443 to any address, for slack, the API server (state.configmap). Where"},
+		{more: slack, says: "target a, b, c, d: perch's own NetworkPolicy opens port 443 to any address, for slack. Where"},
+		{more: kept, server: []string{"10.2.0.0/16"}, says: "target c: perch's own NetworkPolicy opens port 443 to 10.2.0.0/16, for the API server (state.configmap). Where"},
 	} {
 		notes := strings.Join(made(t, targets+c.more, Options{Path: &Path{Workload: "Deployment shop/checkout", Isolated: true}, APIServer: c.server}).Notes, "\n")
 		if strings.Count(notes, "perch's own NetworkPolicy opens") != 1 || !strings.Contains(notes, c.says) {
