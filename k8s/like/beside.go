@@ -17,14 +17,14 @@ func (b *builder) beside() error {
 	for _, port := range slices.Compact(ports) {
 		c, found := b.listening(port)
 		if !found {
-			b.left("sidecar", "the proxy of the workload's environment is on loopback, port %d, and no container of its Pod declares that port; copy its sidecar by hand, as an init container with restartPolicy Always", port)
+			b.left("sidecar", "the proxy of the workload's environment is on loopback, port %d, and no container of its Pod declares that port; %s", port, sidecarByHand)
 			continue
 		}
 		if slices.ContainsFunc(b.path.Pod.InitContainers, func(have corev1.Container) bool { return have.Name == c.Name }) {
 			continue
 		}
 		if why := b.unfit(c); why != "" {
-			b.left("sidecar "+c.Name, "%s; copy it by hand, as an init container with restartPolicy Always", why)
+			b.left("sidecar "+c.Name, "the workload's proxy is there, and it is not copied: %s; %s", why, sidecarByHand)
 			continue
 		}
 		b.takeSidecar(c)
@@ -33,6 +33,9 @@ func (b *builder) beside() error {
 	}
 	return nil
 }
+
+// sidecarByHand is what to do about a sidecar that perch does not get.
+const sidecarByHand = "copy it by hand, as an init container with restartPolicy Always: until then nothing listens there, and perch's notices and pushes fail"
 
 // listening is the container beside the workload's that declares a port.
 func (b *builder) listening(port int32) (corev1.Container, bool) {
