@@ -34,6 +34,9 @@ type ConfigMapConfig struct {
 	// never shorter than what it takes to see that a holder is gone: Lease and a
 	// fifth more.
 	Wait time.Duration
+	// Waiting is told who holds the lock, each time that it is looked at in vain;
+	// nil: nobody is.
+	Waiting func(*LockedError)
 	// inPod: this is a Pod's own way to its API server, where no proxy is.
 	inPod bool
 }

@@ -40,6 +40,9 @@ func takeLease(ctx context.Context, a *api) (*lease, error) {
 				return nil, a.config.explain("locking", resourceLeases, err)
 			}
 		}
+		if a.config.Waiting != nil && holderOf(object) != "" {
+			a.config.Waiting(lockedBy(a.config, object))
+		}
 		select {
 		case <-time.After(a.config.Lease/20 + mathrand.N(a.config.Lease/20)):
 		case <-waiting.Done():

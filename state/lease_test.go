@@ -57,11 +57,20 @@ func TestASecondPerchGivesUp(t *testing.T) {
 			began := time.Now()
 			c := fakeConfig(fake, "pod-b")
 			c.Wait = tt.wait
+			var first time.Duration // of when it was told who has it
+			c.Waiting = func(e *LockedError) {
+				if first == 0 && strings.HasPrefix(e.Holder, "pod-a_") {
+					first = time.Since(began) + 1
+				}
+			}
 			_, err := OpenConfigMap(ctx, c, Options{})
 			cancel()
 			var locked *LockedError
 			if !errors.As(err, &locked) || !strings.HasPrefix(locked.Holder, "pod-a_") || locked.Lock != "lease shop/perch-state" || !strings.Contains(err.Error(), locked.Holder) {
 				t.Errorf("%s: %v, want a LockedError that names pod-a", name, err)
+			}
+			if first == 0 || first > time.Second {
+				t.Errorf("%s: it was told after %s who has it", name, first)
 			}
 			if waited := time.Since(began); waited < tt.want || waited > tt.want+time.Second {
 				t.Errorf("%s: it waited for %s, want %s", name, waited, tt.want)

@@ -36,8 +36,10 @@ type pass struct {
 	hurry       *hurry        // of finish; nil before
 	problems    []probes.Problem
 	idlePath    clients.Path                                    // of the last idle probe: perch idle has but one
+	waiting     func(*state.LockedError)                        // told who has the state, while it is another's; nil: nobody is
 	beside      string                                          // of perch serve: how a command is run beside it
 	showMetrics bool                                            // print them, as the demo does
+	unsent      []alert.Notice                                  // what would have been sent, where nobody is told
 	notices     string                                          // what would have been sent, where nobody is told
 	text        func(io.Writer, probes.Run, report.Style) error // nil: report.Text
 }

@@ -59,6 +59,7 @@ its own part. docs/serve.md has the rest.`,
 		if err := beside.ready(cmd.Context(), log); err != nil && cmd.Context().Err() == nil {
 			return own(err) // the kubelet starts it again
 		}
+		sayUnused(cfg, log)
 		return newService(sys, cfg, flags, out, log).serve(cmd.Context())
 	}
 	return cmd

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"log/slog"
+	"regexp"
 	"time"
 
 	"perch.example/alert"
+	"perch.example/config"
 	"perch.example/plan"
 	"perch.example/probes"
 )
@@ -11,17 +14,32 @@ import (
 // mostNotes bounds how many different notes of plans are remembered as said.
 const mostNotes = 1000
 
+// sayUnused logs which keys of the config are perch run's alone.
+func sayUnused(cfg config.Config, log *slog.Logger) {
+	for _, sink := range []struct{ key, value string }{{"metrics.push", cfg.Metrics.PushURL}, {"metrics.textfile", cfg.Metrics.Textfile}} {
+		if sink.value != "" {
+			log.Info("not used by perch serve, whose numbers are scraped", "key", sink.key, "scrape", cfg.Metrics.Listen+"/metrics")
+		}
+	}
+}
+
 // sayNotes logs what plans note, each once: they are the same in each wave.
 func (s *service) sayNotes(p *plan.Plan) {
 	if len(s.notes) > mostNotes {
 		clear(s.notes)
 	}
 	for _, note := range p.Notes {
-		if !s.notes[note] {
-			s.notes[note] = true
+		if shape := withoutSpans(note); !s.notes[shape] {
+			s.notes[shape] = true
 			s.log.Info("plan", "note", note)
 		}
 	}
+}
+
+// withoutSpans is a note without its durations: those that follow from what the
+// last wave measured are others in each. A name's digits stay.
+func withoutSpans(note string) string {
+	return regexp.MustCompile(`([ (])[0-9][0-9a-zµ.]*`).ReplaceAllString(note, "$1…")
 }
 
 // sayWave logs what came of a wave, and writes its report where somebody asked
@@ -47,8 +65,10 @@ func (s *service) sayWave(w *pass, l *loop, run probes.Run) {
 		}
 	}
 	s.sayIncidents(run.Incidents)
-	if w.notices != "" && w.alertMode() != alert.ModeNotify {
-		s.log.Info("nothing is sent; this is what would be", "why", w.untold(), "message", w.notices)
+	if w.alertMode() != alert.ModeNotify {
+		for _, n := range w.unsent { // the whole of it is in the report: --output text
+			s.log.Info("nothing is sent; this would be", "why", w.untold(), "title", n.Title, "summary", n.Summary)
+		}
 	}
 	if s.out.format != "none" {
 		if err := w.write(s.sys.stdout, run, s.sys.style()); err != nil {

@@ -25,7 +25,7 @@ func (s *service) open(ctx context.Context) error {
 	s.turn.take()
 	defer s.turn.give()
 	p := s.newWave()
-	var said time.Time
+	p.waiting = s.waitingFor()
 	for {
 		err := p.open(ctx)
 		var locked *state.LockedError
@@ -38,12 +38,21 @@ func (s *service) open(ctx context.Context) error {
 		case !errors.As(err, &locked):
 			return err
 		}
+		p.waiting(locked)
+		until(ctx, time.Now().Add(waitTurn))
+	}
+}
+
+// waitingFor says who has the state: to /readyz at once, and to the log at once
+// and each sayTurn.
+func (s *service) waitingFor() func(*state.LockedError) {
+	var said time.Time
+	return func(locked *state.LockedError) {
 		s.health.setWaiting("another perch holds the state: " + locked.Error())
-		if time.Since(said) >= sayTurn {
+		if said.IsZero() || time.Since(said) >= sayTurn {
 			said = time.Now()
 			s.log.Warn("another perch holds the state: waiting for it to end", "error", locked)
 		}
-		until(ctx, time.Now().Add(waitTurn))
 	}
 }
 

@@ -15,8 +15,8 @@ func stateOptions() state.Options {
 }
 
 // openState opens the config's state for a run: by its lock, or when it is its
-// turn.
-func openState(ctx context.Context, sys system, cfg config.Config) (keeper, error) {
+// turn. waiting is told who has it, while it is another's; nil: nobody is.
+func openState(ctx context.Context, sys system, cfg config.Config, waiting func(*state.LockedError)) (keeper, error) {
 	if cfg.State.ConfigMap == "" {
 		file, err := state.OpenFile(cfg.State.File, stateOptions())
 		if err != nil {
@@ -28,6 +28,7 @@ func openState(ctx context.Context, sys system, cfg config.Config) (keeper, erro
 	if err != nil {
 		return nil, err
 	}
+	cluster.Waiting = waiting
 	object, err := state.OpenConfigMap(ctx, cluster, stateOptions())
 	if err != nil {
 		return nil, err

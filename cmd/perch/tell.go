@@ -157,6 +157,7 @@ func count(n int, one, many string) string {
 
 // show keeps for the report what would have been sent.
 func (p *pass) show(notices []alert.Notice) {
+	p.unsent = notices
 	var b strings.Builder
 	for _, n := range notices {
 		b.WriteString(alert.TextIn(n, p.sys.style().Width))
