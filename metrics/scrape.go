@@ -9,17 +9,14 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// mostScrapes is how many may be under way at once: each holds all series in
-// memory while it writes them. More are refused with 503.
-const mostScrapes = 4
-
 // Handler answers scrapes as the scraper asks: text, OpenMetrics, or protocol
 // buffers, which hold native histograms. A scrape waits for no run and sees none
-// of one, or all of it. How long one may take is for the server to say.
+// of one, or all of it. How many there may be at once, each with all series in
+// memory, and how long one may take, is for the server to say.
 func (m *Metrics) Handler(log *slog.Logger) http.Handler {
 	return promhttp.HandlerFor(prometheus.GathererFunc(m.gatherWhole), promhttp.HandlerOpts{
-		EnableOpenMetrics: true, MaxRequestsInFlight: mostScrapes,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // a scraper that went away is no news
+		EnableOpenMetrics: true,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // a scraper that went away is no news
 	})
 }
 

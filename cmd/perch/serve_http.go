@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,19 +9,22 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 )
 
-// Bounds of the server: it is reached by whoever reaches the Pod.
+// Bounds of the server: it is reached by whoever reaches the Pod. The kubelet
+// closes its connections; a Prometheus opens one anew for each scrape, rather
+// than that one ends just when it is used: clientIdle is nobody's scrape interval.
 const (
 	mostClients  = 64
+	mostScrapes  = 4 // two Prometheus, and somebody who looks
 	headWithin   = 5 * time.Second
 	readWithin   = 10 * time.Second
-	answerWithin = 30 * time.Second
-	clientIdle   = 90 * time.Second
+	answerWithin = 10 * time.Second
+	clientIdle   = 7 * time.Second
 	mostHead     = 16 << 10
 	drainWithin  = 500 * time.Millisecond
+	scrapeAgain  = "5" // seconds
 )
 
 // webError says that the server for scrapes is gone.
@@ -47,13 +51,14 @@ func (s *service) listen() (*web, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening on metrics.listen: %w", err)
 	}
+	clients := newRoom(l, mostClients)
 	w := &web{listener: l, done: make(chan struct{}), server: &http.Server{
-		Handler: s.handler(), ReadHeaderTimeout: headWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
+		Handler: s.handler(), ConnState: clients.note, ReadHeaderTimeout: headWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
 		IdleTimeout: clientIdle, MaxHeaderBytes: mostHead, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}}
 	go func() {
 		defer close(w.done)
-		if err := w.server.Serve(bounded(l, mostClients)); !errors.Is(err, http.ErrServerClosed) {
+		if err := w.server.Serve(clients); !errors.Is(err, http.ErrServerClosed) {
 			s.end(&webError{err})
 		}
 	}()
@@ -74,7 +79,7 @@ func (w *web) close() {
 
 func (s *service) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", s.metrics)
+	mux.Handle("GET /metrics", &scrapes{metrics: s.metrics, places: make(chan struct{}, mostScrapes), making: make(turn, 1)})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.health.stuck(time.Now())) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.health.unready()) })
 	return mux
@@ -102,45 +107,42 @@ func (s *service) metrics(w http.ResponseWriter, r *http.Request) {
 	(*scrape).ServeHTTP(w, r)
 }
 
-// room is a listener that has few connections open at once.
-type room struct {
-	net.Listener
-	free chan struct{}
-	once sync.Once
-	done chan struct{}
+// scrapes answers few at once. To make an answer takes all series in memory, so
+// one is made at a time, and those who read slowly keep no more than its bytes.
+type scrapes struct {
+	metrics http.HandlerFunc
+	places  chan struct{}
+	making  turn
 }
 
-func bounded(l net.Listener, most int) net.Listener {
-	return &room{Listener: l, free: make(chan struct{}, most), done: make(chan struct{})}
-}
-
-// Accept waits until there is room for one more.
-func (r *room) Accept() (net.Conn, error) {
+func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
-	case r.free <- struct{}{}:
-	case <-r.done:
-		return nil, net.ErrClosed
+	case s.places <- struct{}{}:
+		defer func() { <-s.places }()
+	default:
+		w.Header().Set("Retry-After", scrapeAgain)
+		answer(w, fmt.Sprintf("%d scrapes are under way, which is what perch answers at once", mostScrapes))
+		return
 	}
-	c, err := r.Listener.Accept()
-	if err != nil {
-		<-r.free
-		return nil, err
-	}
-	return &guest{Conn: c, leave: sync.OnceFunc(func() { <-r.free })}, nil
+	made := &page{ResponseWriter: w, status: http.StatusOK}
+	s.make(made, r)
+	w.WriteHeader(made.status)
+	_, _ = w.Write(made.body.Bytes()) // who went away asks again
 }
 
-// Close ends the waiting, too.
-func (r *room) Close() error {
-	r.once.Do(func() { close(r.done) })
-	return r.Listener.Close()
+func (s *scrapes) make(w *page, r *http.Request) {
+	s.making.take()
+	defer s.making.give()
+	s.metrics(w, r)
 }
 
-type guest struct {
-	net.Conn
-	leave func()
+// page is an answer that is not on its way yet. Its header is the answer's.
+type page struct {
+	http.ResponseWriter
+	status int
+	body   bytes.Buffer
 }
 
-func (g *guest) Close() error {
-	g.leave()
-	return g.Conn.Close()
-}
+func (p *page) WriteHeader(status int) { p.status = status }
+
+func (p *page) Write(b []byte) (int, error) { return p.body.Write(b) }

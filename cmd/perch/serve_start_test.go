@@ -6,10 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"perch.example/internal/memnet"
 	"perch.example/probes"
 )
 
@@ -104,41 +102,4 @@ func TestServedConfig(t *testing.T) {
 	if len(everies(got)) != 1 || !of(withoutEvery)(probes.Spec{Every: withoutEvery}) {
 		t.Errorf("%v", everies(got))
 	}
-}
-
-// Few clients are connected at once; who leaves makes room for one more, and the
-// end is the end of those that wait.
-func TestBoundedListener(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
-		l := bounded(network, 2)
-		accepted := make(chan net.Conn, 3)
-		go func() {
-			defer close(accepted)
-			for {
-				c, err := l.Accept()
-				if err != nil {
-					return
-				}
-				accepted <- c
-			}
-		}()
-		for range 3 {
-			go func() { _, _ = network.Dial(t.Context(), "tcp", "") }() // the last ones end with the network
-		}
-		synctest.Wait()
-		if len(accepted) != 2 {
-			t.Fatalf("%d are connected, want 2", len(accepted))
-		}
-		first := <-accepted
-		_ = first.Close()
-		_ = first.Close() // makes room once
-		synctest.Wait()
-		if len(accepted) != 2 {
-			t.Errorf("%d are connected once one has left, want 2 again", len(accepted))
-		}
-		_ = l.Close()
-		for range accepted {
-		}
-	})
 }
