@@ -30,7 +30,7 @@ func shipments(t *testing.T) []shipment {
 		{name: "manifest-indexed-job", objects: fromManifest(KindIndexedJob, "--shards=2"), idle: true},
 		{name: "manifest-deployment", objects: fromManifest(KindDeployment), idle: true},
 		{name: "chart-cronjob", objects: fromChart("kind=cronjob")},
-		{name: "chart-indexed-job", objects: fromChart("kind=indexed-job,networkPolicy.enabled=true"), idle: true},
+		{name: "chart-indexed-job", objects: fromChart("kind=indexed-job,shards=2,networkPolicy.enabled=true"), idle: true},
 		{name: "chart-deployment", objects: fromChart("kind=deployment,serviceMonitor.enabled=true,rules.health.enabled=true,rules.findings.enabled=true,dashboards.enabled=true"), idle: true},
 		{name: "components", objects: fromFolder("overlays/deployment", glob(t, "components/*")...), idle: true},
 	}
