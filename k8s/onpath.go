@@ -190,23 +190,21 @@ func RefOf(o Object) Ref {
 	return Ref{kind.Group, kind.Kind, o.GetNamespace(), o.GetName()}
 }
 
-// Among reports whether one of the names may be this one.
-func (r Ref) Among(all []Ref) bool {
-	return slices.ContainsFunc(all, func(o Ref) bool {
-		return o.Group == r.Group && o.Kind == r.Kind && o.Name == r.Name &&
-			(o.Namespace == r.Namespace || o.Namespace == "" || r.Namespace == "")
-	})
-}
-
 // refuseTaken refuses names that objects of the application have: applied, perch's
 // would take their place.
 func (b *maker) refuseTaken(objects []Object) {
 	if b.o.Path == nil {
 		return
 	}
+	theirs := map[Ref]bool{}
+	for _, r := range b.o.Path.Taken {
+		theirs[r] = true
+	}
 	var taken []string
 	for _, o := range objects {
-		if r := RefOf(o); r.Among(b.o.Path.Taken) {
+		r := RefOf(o)
+		anywhere := Ref{Group: r.Group, Kind: r.Kind, Name: r.Name} // as what helm template prints
+		if theirs[r] || theirs[anywhere] {
 			taken = append(taken, r.Kind+" "+r.Name)
 		}
 	}

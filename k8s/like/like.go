@@ -69,12 +69,18 @@ type builder struct {
 	policies []policy
 	peers    []peer
 	path     *k8s.Path
+	names    map[k8s.Ref]bool // of the input and of the clones, without namespaces
 }
 
 func newBuilder(in []object, w workload, o Options) *builder {
 	b := &builder{in: in, w: w, o: o, main: mainContainer(w.template), path: &k8s.Path{
-		Workload: w.object.String(), Namespace: w.object.GetNamespace(), Annotations: map[string]string{}, Taken: taken(in),
+		Workload: w.object.String(), Namespace: w.object.GetNamespace(), Annotations: map[string]string{}, Taken: taken(in, w.object.GetNamespace()),
 	}}
+	b.names = map[k8s.Ref]bool{}
+	for _, r := range b.path.Taken {
+		r.Namespace = ""
+		b.names[r] = true
+	}
 	b.app = podOf(in, w)
 	b.perch = b.app
 	b.perch.labels, b.perch.account, b.perch.accountLabels = baseLabels(o.Name), o.Name, nil

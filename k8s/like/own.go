@@ -75,13 +75,18 @@ func means(value any, name string) bool {
 
 // taken names what the input holds. A state that a perch wrote is left out: whose
 // it is stands in no label that a tool could not have written over.
-func taken(in []object) []k8s.Ref {
+// Beside a workload that names no namespace, none counts.
+func taken(in []object, namespace string) []k8s.Ref {
 	var all []k8s.Ref
 	for _, o := range in {
 		if ofPerch(o) && (o.is("", "ConfigMap") || o.is("coordination.k8s.io", "Lease")) {
 			continue
 		}
-		all = append(all, k8s.RefOf(o.Unstructured))
+		r := k8s.RefOf(o.Unstructured)
+		if namespace == "" {
+			r.Namespace = ""
+		}
+		all = append(all, r)
 	}
 	return all
 }

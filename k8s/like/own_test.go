@@ -40,6 +40,15 @@ func TestNamesOfTheInputAreNotTaken(t *testing.T) {
 	if err := manifestError(t, input, "perch"); err != nil {
 		t.Error(err)
 	}
+	for name, text := range map[string]string{
+		"without namespaces":     strings.ReplaceAll(input, ", namespace: shop", ""),
+		"the workload's is open": strings.Replace(input, ", namespace: shop", "", 1),
+		"the other's are open":   strings.ReplaceAll(strings.Replace(input, ", namespace: shop", ", namespace: there", 1), ", namespace: shop", ""),
+	} {
+		if err := manifestError(t, text, "checkout"); err == nil || !strings.Contains(err.Error(), "ConfigMap checkout, ") {
+			t.Errorf("%s: %v, want a refusal", name, err)
+		}
+	}
 }
 
 // manifestError makes the manifest of a perch on the path of an input.

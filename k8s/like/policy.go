@@ -3,7 +3,6 @@ package like
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -126,12 +125,15 @@ func (b *builder) cloned(p policy) *unstructured.Unstructured {
 }
 
 // free is the first name for an object that nothing of the input has, and no other
-// clone: that one would be overwritten.
+// clone: that one would be overwritten. In which namespace they stand is not
+// looked at: where it differs, a number does no harm.
 func (b *builder) free(c *unstructured.Unstructured, name string) string {
 	for n, tried := 2, short(name); ; n++ {
 		c.SetName(tried)
-		if !slices.ContainsFunc(b.path.Policies, func(made *unstructured.Unstructured) bool { return k8s.RefOf(made) == k8s.RefOf(c) }) &&
-			!k8s.RefOf(c).Among(b.path.Taken) {
+		r := k8s.RefOf(c)
+		r.Namespace = ""
+		if !b.names[r] {
+			b.names[r] = true
 			return tried
 		}
 		tried = short(name + "-" + strconv.Itoa(n))
