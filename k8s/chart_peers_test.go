@@ -119,6 +119,8 @@ func TestTheChartRefusesWhatItCannotMake(t *testing.T) {
 	}{
 		{what: "a name that is no host's", release: "a.b", says: `would be called "a.b", as the release is: want small letters, digits and - alone`},
 		{what: "a Service's name", release: "1a", says: "a Service's name begins with a letter", set: []string{"kind=deployment", "serviceMonitor.enabled=true"}},
+		{what: "the policy's name", release: "perch-policy", says: "policyConfigMap perch-policy: a ConfigMap of the chart's own"},
+		{what: "the policy as a state", says: "policyConfigMap perch-state: a ConfigMap of the chart's own", set: []string{"policyConfigMap=perch-state"}},
 		{what: "a comment", text: with("# state: {configmap: perch-state}"), says: "want state: {configmap: perch-state}"},
 		{what: "a state elsewhere", text: with("x: {configmap: perch-state}"), says: "want state: {configmap: perch-state}"},
 		{what: "a state of another", text: with("state: {configmap: perch-state2}"), says: "want state: {configmap: perch-state}"},

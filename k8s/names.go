@@ -89,6 +89,9 @@ func (b *maker) checkNames() {
 	if wrong := validation.IsDNS1123Subdomain(b.o.Policy); len(wrong) > 0 {
 		b.refuse("the policy's ConfigMap %q: %s", b.o.Policy, wrong[0])
 	}
+	if b.o.Name == b.o.Policy {
+		b.refuse("--name %s: the config's ConfigMap would take the place of the platform's policy, which is called so; want another name", b.o.Name)
+	}
 	state := b.cfg.State.ConfigMap
 	b.checkStateName(state)
 	if state == b.o.Policy {

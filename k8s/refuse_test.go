@@ -61,6 +61,7 @@ func TestRefused(t *testing.T) {
 		`a shard's name is 254 signs long`: {
 			text: strings.Replace(small, "perch-state", strings.Repeat("s", 252), 1), o: Options{Kind: KindIndexedJob, Shards: 2},
 		},
+		"--name perch-policy: the config's ConfigMap would take the place":       {text: strings.Replace(small, "perch-state", "perch-policy-state", 1), o: Options{Name: "perch-policy"}},
 		"state.configmap perch-policy: the platform's policy":                    {text: strings.Replace(small, "perch-state", "perch-policy", 1)},
 		"state.configmap rules: the platform's policy":                           {text: strings.Replace(small, "perch-state", "rules", 1), o: Options{Policy: "rules"}},
 		"state.file state: the Pod would look for it in /":                       {text: strings.Replace(small, "configmap: perch-state", "file: state", 1)},

@@ -22,6 +22,9 @@
 {{- if not (regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" $name) -}}
 {{- fail (printf "the objects would be called %q, as the release is: want small letters, digits and - alone; set another with --set name=NAME" $name) -}}
 {{- end -}}
+{{- if has .Values.policyConfigMap (list $name (printf "%s-state" $name)) -}}
+{{- fail (printf "policyConfigMap %s: a ConfigMap of the chart's own would be called so, and perch's release decides what is in it: set another name with --set name=NAME" .Values.policyConfigMap) -}}
+{{- end -}}
 {{- if and (eq .Values.kind "deployment") .Values.serviceMonitor.enabled (regexMatch "^[0-9]" $name) -}}
 {{- fail (printf "the Service of serviceMonitor would be called %q: a Service's name begins with a letter; set another with --set name=NAME, or use podMonitor" $name) -}}
 {{- end -}}
