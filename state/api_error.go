@@ -12,6 +12,14 @@ const (
 	resourceLeases     = "leases"
 )
 
+// AbsentError says that from here there is no state: a kubeconfig leads to no
+// cluster that answers, or the cluster has no such object.
+type AbsentError struct{ Err error }
+
+func (e *AbsentError) Error() string { return e.Err.Error() }
+
+func (e *AbsentError) Unwrap() error { return e.Err }
+
 // explain says what to do about a call that failed.
 func (c ConfigMapConfig) explain(doing, resource string, err error) error {
 	var lost *LostError
@@ -25,7 +33,7 @@ func (c ConfigMapConfig) explain(doing, resource string, err error) error {
 	what := fmt.Sprintf("%s state %q: the %s %q", doing, c.path(), kind, c.Name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%s does not exist in namespace %q, and perch may not create it; apply it empty, once: %s: %w", what, c.Namespace, c.creation(resource), err)
+		return &AbsentError{fmt.Errorf("%s does not exist in namespace %q, and perch may not create it; apply it empty, once: %s: %w", what, c.Namespace, c.creation(resource), err)}
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("%s may not be read and written; perch needs a Role with get and update on both: %s, bound to its service account (docs/state.md): %w", what, c.role(), err)
 	case apierrors.IsUnauthorized(err):
@@ -33,7 +41,7 @@ func (c ConfigMapConfig) explain(doing, resource string, err error) error {
 	case mistrusted(err):
 		return fmt.Errorf("%s cannot be reached: the API server's certificate cannot be verified; see the kubeconfig's certificate-authority, or the Pod's ca.crt, and whether something on the way ends TLS: %w", what, err)
 	case !answered(err) && !c.inPod:
-		return fmt.Errorf("%s cannot be reached: is the kubeconfig's server right, and does the proxy of the environment (HTTPS_PROXY, NO_PROXY) lead there? %w", what, err)
+		return &AbsentError{fmt.Errorf("%s cannot be reached: is the kubeconfig's server right, and does the proxy of the environment (HTTPS_PROXY, NO_PROXY) lead there? %w", what, err)}
 	case !answered(err):
 		return fmt.Errorf("%s cannot be reached: does a NetworkPolicy let perch reach the API server (ports 443 and 6443)? %w", what, err)
 	}

@@ -136,7 +136,7 @@ func byKubeconfig(c ConfigMapConfig, files []string) (ConfigMapConfig, error) {
 	config := clientcmd.NewNonInteractiveClientConfig(*loaded, "", &clientcmd.ConfigOverrides{}, rules)
 	c.Rest, err = config.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) { // its own words advise a variable that nothing here reads
-		return c, fmt.Errorf("opening state %q: the kubeconfig (%s) does not exist, or names no cluster to use: let KUBECONFIG name one that does, or run perch in a Pod", "configmap "+c.Name, strings.Join(files, ", "))
+		return c, &AbsentError{fmt.Errorf("opening state %q: the kubeconfig (%s) does not exist, or names no cluster to use: let KUBECONFIG name one that does, or run perch in a Pod", "configmap "+c.Name, strings.Join(files, ", "))}
 	}
 	if err != nil {
 		return c, fmt.Errorf("opening state %q: the kubeconfig (%s) names no cluster to use: %w", "configmap "+c.Name, strings.Join(files, ", "), err)

@@ -3,11 +3,13 @@ package main
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"perch.example/internal/kubefake"
 	"perch.example/lab"
 )
 
@@ -94,5 +96,38 @@ func TestPlanWithoutItsState(t *testing.T) {
 	want(t, "the log", r.stderr, "without what the last run saw")
 	if got := read(t, cfg.State.File); got != "garbage" {
 		t.Errorf("the plan changed the state to %q", got)
+	}
+}
+
+// A state that is not there yet is a line, and no warning: each config begins so.
+// What ~/.kube/config leads to is not asked for.
+func TestPlanBeforeTheFirstRun(t *testing.T) {
+	t.Parallel()
+	kube, env := cluster(t)
+	asked := 0
+	kube.SetFault(func(kubefake.Call) kubefake.Fault { asked++; return kubefake.Fault{Status: 404} })
+	home := filepath.Join(t.TempDir(), ".kube", "config")
+	if err := os.MkdirAll(filepath.Dir(home), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, home, read(t, env["KUBECONFIG"]))
+	for name, c := range map[string]struct {
+		env         map[string]string
+		says, state string
+		asks        bool
+	}{
+		"at home":        {map[string]string{"HOME": filepath.Dir(filepath.Dir(home))}, "KUBECONFIG names no cluster", "configmap perch-state", false},
+		"no home":        {nil, "KUBECONFIG names no cluster", "configmap perch-state", false},
+		"no kubeconfig":  {map[string]string{"KUBECONFIG": "/none"}, "there is none", "configmap perch-state", false},
+		"no such object": {env, "there is none", "configmap shop/perch-state", true},
+	} {
+		asked = 0
+		path := configFile(t, "http://192.0.2.1", strings.Replace(remembering, "STATE", "{configmap: perch-state}", 1))
+		r := perch(t.Context(), c.env, "plan", "--config", path)
+		if r.code != exitOK || strings.Contains(r.stderr, "WARN") || strings.Count(r.stderr, "\n") != 1 || asked > 0 != c.asks {
+			t.Errorf("%s: exit status %d, asked the cluster %d times\n%s", name, r.code, asked, r.stderr)
+		}
+		want(t, name, r.stderr, "level=INFO", "a first run's plan", c.says)
+		want(t, name, r.stdout, c.state+"\n")
 	}
 }

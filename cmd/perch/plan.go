@@ -23,8 +23,8 @@ func newPlan(sys system) *cobra.Command {
 		Use: "plan [FILE|DIR...]", Short: "Show what a run would send, without network",
 		Long: `Shows what a run would do, without network: each step, what its hold follows from, requests, peak and daily
 requests per target against its limit, open connections, the longest hold, wall time and time series. Fails
-where a run would. What the last run measured is read from the state, if there is one; of a state in a
-ConfigMap that is the only thing asked of the network, and --check does without.
+where a run would. What the last run measured is read from the state, if there is one: from a ConfigMap only
+in a Pod or where KUBECONFIG is set, and nothing else is asked of the network. --check does without.
 
 With several configs, a perch's each, it also sums up the requests per host across them. A folder with *.yaml
 in it is one config; one without stands for all configs in the folders below. With --policy it fails where
@@ -117,7 +117,7 @@ func planOfFile(ctx context.Context, sys system, path string, flags planFlags, l
 	}
 	p.Told, p.State = whoIsTold(cfg), "none: each run is the first"
 	if cfg.State.Kept() {
-		p.State = whichState(sys, cfg)
+		p.State = plannedState(sys, cfg)
 	}
 	if cfg.Policy != nil {
 		p.Policy = cfg.Policy.File
@@ -176,6 +176,22 @@ func planOf(cfg config.Config, flags runFlags, seen state.Document) (*plan.Plan,
 // lookWithin bounds a look at the state in a cluster.
 const lookWithin = 5 * time.Second
 
+// clusterMeant reports whether a state in a ConfigMap may be looked for: what
+// ~/.kube/config happens to lead to may be any namespace of any cluster.
+func clusterMeant(sys system) bool {
+	config, _ := sys.env("KUBECONFIG")
+	_, inPod := sys.env("KUBERNETES_SERVICE_HOST")
+	return config != "" || inPod
+}
+
+// plannedState is whichState, without a namespace that nobody named.
+func plannedState(sys system, cfg config.Config) string {
+	if cfg.State.ConfigMap != "" && !clusterMeant(sys) {
+		return "configmap " + cfg.State.ConfigMap
+	}
+	return whichState(sys, cfg)
+}
+
 // lastSeen is what the state says of the last run, where there is one: a run
 // would look where that one saw the application fail. It is only looked at, so a
 // plan can be made beside a run; without it a plan is still one.
@@ -183,9 +199,20 @@ func lastSeen(ctx context.Context, sys system, cfg config.Config, log *slog.Logg
 	if !cfg.State.Kept() {
 		return state.Document{}
 	}
+	const first = "plan: without a state: a first run's plan"
+	if cfg.State.ConfigMap != "" && !clusterMeant(sys) {
+		log.Info(first, "why", "KUBECONFIG names no cluster to look for it in", "state", plannedState(sys, cfg))
+		return state.Document{}
+	}
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
 	doc, err := readState(ctx, sys, cfg)
+	var absent *state.AbsentError
+	if errors.As(err, &absent) {
+		log.Info(first, "why", "there is none", "state", plannedState(sys, cfg))
+		log.Debug("plan", "error", err)
+		return state.Document{}
+	}
 	if err != nil {
 		log.Warn("plan: without what the last run saw", "error", err)
 		return state.Document{}
