@@ -104,6 +104,7 @@ func (p *pass) makePlan() error {
 	if err := checkSeries(p.cfg); err != nil {
 		return usage(err)
 	}
+	sayForgotten(p.log, p.cfg)
 	now := p.sys.clock()
 	o := plan.Options{
 		Seed: p.flags.seed, Deadline: p.flags.deadline, Only: p.flags.only,
@@ -136,9 +137,6 @@ func (p *pass) due(now time.Time) func(probes.Spec) bool {
 	least := leastEvery(p.cfg.Policy)
 	switch {
 	case p.store == nil:
-		if least > 0 {
-			p.log.Warn("without a state each run is the first: how often probes run, which the policy limits, is not known", "policy", p.cfg.Policy.At("min_every"))
-		}
 		return nil
 	case p.flags.all && least == 0:
 		return nil

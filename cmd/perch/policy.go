@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,7 +52,8 @@ func loadPolicy(sys system) (*probes.Policy, error) {
 }
 
 // isMounted reports whether there is a policy in its place. A folder there that
-// holds something else is a ConfigMap with another key: that nobody meant.
+// holds anything else is a ConfigMap with another key, or a mount that is broken:
+// that nobody meant.
 func isMounted(path string) (bool, error) {
 	if path == "" {
 		return false, nil
@@ -63,16 +65,29 @@ func isMounted(path string) (bool, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("reading the policy: %w", err)
 	}
-	entries, err := os.ReadDir(filepath.Dir(path))
+	dir, name := filepath.Dir(path), filepath.Base(path)
+	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("reading the policy: %w", err)
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), ".") { // a mount keeps its versions in such
-			return false, fmt.Errorf("reading the policy: %s holds %s and no %s: name the ConfigMap's key so", filepath.Dir(path), e.Name(), filepath.Base(path))
+		switch {
+		case e.Name() == name:
+			return false, fmt.Errorf("reading the policy: %s is a link that leads nowhere: mount the ConfigMap anew", path)
+		case !strings.HasPrefix(e.Name(), "."):
+			return false, fmt.Errorf("reading the policy: %s holds %s and no %s: name the ConfigMap's key so", dir, e.Name(), name)
+		case !isEmptyDir(filepath.Join(dir, e.Name())):
+			return false, fmt.Errorf("reading the policy: %s holds %s, which is not empty, and no %s: name the ConfigMap's key so, and mount it as a whole", dir, e.Name(), name)
 		}
 	}
 	return false, nil
+}
+
+// isEmptyDir: such are in a mount of a ConfigMap that is optional and not there,
+// where the kubelet keeps its versions.
+func isEmptyDir(path string) bool {
+	entries, err := os.ReadDir(path)
+	return err == nil && len(entries) == 0
 }
 
 // keepsPolicy refuses a config that by itself asks more of a host than the policy
@@ -93,6 +108,19 @@ func keepsPolicy(cfg config.Config, o plan.Options) error {
 		return errors.New(strings.Join(over, "\n"))
 	}
 	return nil
+}
+
+// sayForgotten warns of what the policy limits and nobody remembers.
+func sayForgotten(log *slog.Logger, cfg config.Config) {
+	if cfg.Policy == nil || cfg.State.Kept() {
+		return
+	}
+	if cfg.Policy.MinEvery > 0 {
+		log.Warn("without a state each run is the first: how often probes run, which the policy limits, is not known", "policy", cfg.Policy.At("min_every"))
+	}
+	if cfg.Policy.MaxDailyLimit > 0 {
+		log.Warn("without a state each run is the day's first: how much was sent today, which the policy limits, is not known", "policy", cfg.Policy.At("max_daily_limit"))
+	}
 }
 
 // leastEvery is how often a probe may run by the policy, at most; 0: no rule says.

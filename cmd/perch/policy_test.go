@@ -107,6 +107,44 @@ func TestPolicyIsNeverLeftOut(t *testing.T) {
 	}
 }
 
+// TestPolicyFolderOfAMount: the kubelet's folder for a ConfigMap that is not there is
+// no policy; one in which a policy may be, but not in its place, lets nothing run.
+func TestPolicyFolderOfAMount(t *testing.T) {
+	t.Parallel()
+	path := configFile(t, "http://127.0.0.1:1", oneProbe)
+	for name, c := range map[string]struct {
+		files []string // one that ends with / is a folder
+		links map[string]string
+		says  string // empty: it is no policy
+	}{
+		"a ConfigMap that is not there": {files: []string{"..2026_11_30_1/"}, links: map[string]string{"..data": "..2026_11_30_1"}},
+		"no link of the key":            {files: []string{"..2026_11_30_1/policy.yaml"}, links: map[string]string{"..data": "..2026_11_30_1"}, says: "which is not empty, and no policy.yaml"},
+		"a hidden key":                  {files: []string{".policy.yaml"}, says: "holds .policy.yaml, which is not empty, and no policy.yaml"},
+		"versions that are gone":        {links: map[string]string{"..data": "..2026_11_30_1"}, says: "holds ..data, which is not empty"},
+		"a key that leads nowhere":      {links: map[string]string{"policy.yaml": "..data/policy.yaml"}, says: "policy.yaml is a link that leads nowhere"},
+	} {
+		dir := t.TempDir()
+		for _, file := range c.files {
+			if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file+"x")), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(file, "/") {
+				writeFile(t, filepath.Join(dir, file), "version: 1\nhosts: [api.example]\n")
+			}
+		}
+		for link, to := range c.links {
+			if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := (&platform{mounted: filepath.Join(dir, "policy.yaml")}).perch(t, nil, "plan", "--check", path)
+		if refused := r.code == exitUsage; refused != (c.says != "") {
+			t.Errorf("%s: exit status %d\n%s", name, r.code, r.stderr)
+		}
+		want(t, name, r.stderr, c.says)
+	}
+}
+
 // TestPolicyIsNoConcernOfSilences: muting works whatever the policy says.
 func TestPolicyIsNoConcernOfSilences(t *testing.T) {
 	t.Parallel()
@@ -182,6 +220,32 @@ func TestPolicyOfEvery(t *testing.T) {
 	}
 	bare := configFile(t, server.URL, strings.Replace(oneProbe, "kind: http", "kind: http, every: always", 1))
 	want(t, "without a state", p.perch(t, nil, "run", "--config", bare).stderr, "without a state each run is the first", "min_every")
+}
+
+// TestPolicyOfADay: without a state nobody remembers what was sent today, and perch
+// says so, with run and with serve.
+func TestPolicyOfADay(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	p := &platform{mounted: policyFile(t, "version: 1\nmax_daily_limit: 3000\n")}
+	bare := "vantage: test\nmetrics: {listen: \"" + taken.Addr().String() + "\"}\n"
+	budget := strings.Replace(oneProbe, "kind: http", "kind: http, every: 5m", 1)
+	budget = strings.Replace(budget, "    probes:", "    daily_limit: 3000\n    probes:", 1)
+	for text, says := range map[string]bool{bare + budget: true, bare + "state: {file: ${DIR}/state}\n" + budget: false} {
+		path := configFile(t, server.URL, strings.Replace(text, "${DIR}", t.TempDir(), 1))
+		for _, command := range []string{"run", "serve"} { // serve ends, for its port is taken
+			r := p.perch(t, nil, command, "--config", path)
+			if said := strings.Contains(r.stderr, "max_daily_limit"); said != says || r.code == exitUsage {
+				t.Errorf("perch %s: exit status %d, said %v, want %v\n%s", command, r.code, said, says, r.stderr)
+			}
+		}
+	}
 }
 
 // TestIdleKeepsThePolicy: a share and a day are not known for a URL; all else holds.

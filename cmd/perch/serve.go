@@ -161,6 +161,7 @@ func (s *service) check() error {
 	if err := keepsPolicy(s.cfg, o); err != nil {
 		return err
 	}
+	sayForgotten(s.log, s.cfg)
 	for _, every := range everies(s.cfg) {
 		p, err := plan.New(s.cfg, plan.Options{Seed: s.flags.seed, Only: s.flags.only, Due: of(every)})
 		if err != nil {
