@@ -49,9 +49,9 @@ func thriftyConfig(t *testing.T, c *counter, replace ...string) (config, state s
 	return configFile(t, server.URL, strings.NewReplacer(append(replace, "STATE", state)...).Replace(thrifty)), state
 }
 
-// TestWindowHoldsAcrossRuns: a run that follows another at once waits for what
-// is left of the window.
-func TestWindowHoldsAcrossRuns(t *testing.T) {
+// TestARunWaitsForTheOneBefore: a run that follows another at once waits for
+// what is left of the window.
+func TestARunWaitsForTheOneBefore(t *testing.T) {
 	t.Parallel()
 	c := &counter{}
 	config, _ := thriftyConfig(t, c, "daily_limit: 3", "daily_limit: 99")
