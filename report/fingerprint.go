@@ -160,15 +160,15 @@ func (p *page) connection(c probes.ConnectionPrint) {
 }
 
 func timesOf(c probes.ConnectionPrint) []string {
-	all := []string{fmt.Sprintf("TCP %s (median of %d: %s)", latency(time.Duration(c.Connect.Least)), c.Connect.Times, latency(time.Duration(c.Connect.Median)))}
+	all := []string{fmt.Sprintf("TCP connects in %s at best (of %d, median %s)", latency(time.Duration(c.Connect.Least)), c.Connect.Times, latency(time.Duration(c.Connect.Median)))}
 	if c.RTT > 0 {
-		all = append(all, "by the kernel "+latency(time.Duration(c.RTT)))
+		all = append(all, "smallest round trip by the kernel "+latency(time.Duration(c.RTT)))
 	}
 	if c.Hello > 0 {
 		all = append(all, "TLS hello "+latency(time.Duration(c.Hello)))
 	}
 	if c.Handshake.Times > 0 {
-		all = append(all, "handshake "+latency(time.Duration(c.Handshake.Least)))
+		all = append(all, "handshake "+latency(time.Duration(c.Handshake.Least))+" at best")
 	}
 	return all
 }
