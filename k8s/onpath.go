@@ -191,7 +191,7 @@ func RefOf(o Object) Ref {
 }
 
 // refuseTaken refuses names that objects of the application have: applied, perch's
-// would take their place.
+// would take their place, and its Secret would be perch's.
 func (b *maker) refuseTaken(objects []Object) {
 	if b.o.Path == nil {
 		return
@@ -200,16 +200,19 @@ func (b *maker) refuseTaken(objects []Object) {
 	for _, r := range b.o.Path.Taken {
 		theirs[r] = true
 	}
-	var taken []string
+	refs := []Ref{{Kind: "Secret", Namespace: b.o.Namespace, Name: b.o.Name}} // it is mounted whole
 	for _, o := range objects {
-		r := RefOf(o)
+		refs = append(refs, RefOf(o))
+	}
+	var taken []string
+	for _, r := range refs {
 		anywhere := Ref{Group: r.Group, Kind: r.Kind, Name: r.Name} // as what helm template prints
 		if theirs[r] || theirs[anywhere] {
 			taken = append(taken, r.Kind+" "+r.Name)
 		}
 	}
 	if len(taken) > 0 {
-		b.refuse("--name %s: the application's own objects would be overwritten: %s; choose another --name",
+		b.refuse("--name %s: the application has objects that perch's would overwrite, or that perch would read: %s; choose another --name",
 			b.o.Name, strings.Join(taken, ", "))
 	}
 }

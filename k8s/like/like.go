@@ -74,7 +74,7 @@ type builder struct {
 
 func newBuilder(in []object, w workload, o Options) *builder {
 	b := &builder{in: in, w: w, o: o, main: mainContainer(w.template), path: &k8s.Path{
-		Workload: w.object.String(), Namespace: w.object.GetNamespace(), Annotations: map[string]string{}, Taken: taken(in, w.object.GetNamespace()),
+		Workload: w.object.String(), Namespace: w.object.GetNamespace(), Annotations: map[string]string{}, Taken: taken(in, w),
 	}}
 	b.names = map[k8s.Ref]bool{}
 	for _, r := range b.path.Taken {

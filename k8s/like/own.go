@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"perch.example/k8s"
 )
@@ -76,9 +77,22 @@ func means(value any, name string) bool {
 // taken names what the input holds. A state that a perch wrote is left out: whose
 // it is stands in no label that a tool could not have written over.
 // Beside a workload that names no namespace, none counts.
-func taken(in []object, namespace string) []k8s.Ref {
+// A Secret of the input may be the one that was made for perch; what the workload
+// refers to is its own, be it there or not.
+func taken(in []object, w workload) []k8s.Ref {
+	namespace := w.object.GetNamespace()
 	var all []k8s.Ref
+	raw, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&w.template.Spec)
+	if err == nil { // it was decoded from that
+		for r := range referred(raw) {
+			r.Namespace = namespace
+			all = append(all, r)
+		}
+	}
 	for _, o := range in {
+		if o.is("", "Secret") {
+			continue
+		}
 		if ofPerch(o) && (o.is("", "ConfigMap") || o.is("coordination.k8s.io", "Lease")) {
 			continue
 		}
@@ -89,4 +103,42 @@ func taken(in []object, namespace string) []k8s.Ref {
 		all = append(all, r)
 	}
 	return all
+}
+
+// referred are the Secrets, the ConfigMaps and the account that a Pod refers to,
+// wherever in it, without their namespace.
+func referred(value any) map[k8s.Ref]bool {
+	all := map[k8s.Ref]bool{}
+	walk(value, func(key string, inner any) {
+		fields, _ := inner.(map[string]any)
+		text, _ := inner.(string)
+		name, _ := fields["name"].(string)
+		kind := map[string]string{
+			"secret": "Secret", "secretRef": "Secret", "secretKeyRef": "Secret", "configMap": "ConfigMap", "configMapRef": "ConfigMap", "configMapKeyRef": "ConfigMap",
+		}[key]
+		switch {
+		case key == "secretName" && text != "":
+			all[k8s.Ref{Kind: "Secret", Name: text}] = true
+		case key == "serviceAccountName" && text != "":
+			all[k8s.Ref{Kind: "ServiceAccount", Name: text}] = true
+		case kind != "" && name != "":
+			all[k8s.Ref{Kind: kind, Name: name}] = true
+		}
+	})
+	return all
+}
+
+// walk visits each field of an object's part, however deep.
+func walk(value any, visit func(key string, inner any)) {
+	switch value := value.(type) {
+	case []any:
+		for _, inner := range value {
+			walk(inner, visit)
+		}
+	case map[string]any:
+		for key, inner := range value {
+			visit(key, inner)
+			walk(inner, visit)
+		}
+	}
 }

@@ -51,6 +51,32 @@ func TestNamesOfTheInputAreNotTaken(t *testing.T) {
 	}
 }
 
+// TestNamesThatTheWorkloadRefersTo are its own, though the input does not hold
+// them: perch would mount the Secret whole, and overwrite the others.
+func TestNamesThatTheWorkloadRefersTo(t *testing.T) {
+	for what, c := range map[string]struct{ main, spec string }{
+		"Secret mine":         {"envFrom: [{secretRef: {name: mine}}]", ""},
+		"Secret mine, at key": {"env: [{name: A, valueFrom: {secretKeyRef: {name: mine, key: k}}}]", ""},
+		"Secret mine, as a":   {"args: [a]", ", volumes: [{name: v, secret: {secretName: mine}}]"},
+		"Secret mine, among":  {"args: [a]", ", volumes: [{name: v, projected: {sources: [{secret: {name: mine}}]}}]"},
+		"ConfigMap mine":      {"envFrom: [{configMapRef: {name: mine}}]", ""},
+		"ServiceAccount mine": {"args: [a]", ", serviceAccountName: mine"},
+	} {
+		want, _, _ := strings.Cut(what, ",")
+		text := inMain(c.main, c.spec)
+		if err := manifestError(t, text, "mine"); err == nil || !strings.Contains(err.Error(), "would read: "+want+"; choose another") {
+			t.Errorf("%s: %v", what, err)
+		}
+		if err := manifestError(t, text, "perch"); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	made := app("", "", "{apiVersion: v1, kind: Secret, metadata: {name: perch, namespace: shop}}")
+	if err := manifestError(t, made, "perch"); err != nil {
+		t.Errorf("the Secret that was made for perch: %v", err)
+	}
+}
+
 // manifestError makes the manifest of a perch on the path of an input.
 func manifestError(t *testing.T, input, name string) error {
 	t.Helper()
