@@ -54,8 +54,8 @@ func (p *pass) reserve(ctx context.Context, now time.Time) {
 	p.reserved[p] = mine
 	ctx, cancel := context.WithTimeout(ctx, reserveWithin)
 	defer cancel()
-	if err := p.store.Reserve(ctx, mine); err != nil {
-		p.problem(probes.PartState, err)
+	if p.unkept = p.store.Reserve(ctx, mine); p.unkept != nil {
+		p.problem(probes.PartState, p.unkept)
 	}
 }
 

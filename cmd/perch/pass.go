@@ -54,6 +54,7 @@ type kept struct {
 	past     time.Time                   // what ended before it is over for good: surelyPast
 	reserved map[*pass]state.Reservation // what those under way may still send
 	unsaved  error                       // why the last save failed; nil: it did not
+	unkept   error                       // why the last reservation failed; nil: it did not
 	metrics  *metrics.Metrics
 	runner   *runner.Runner
 }
@@ -74,10 +75,17 @@ func (p *pass) problem(part probes.Part, err error) {
 // read, and the state, which only one perch may hold.
 func (p *pass) open(ctx context.Context) error {
 	if err := checkSecrets(p.cfg, p.secrets()); err != nil {
-		return usage(err)
+		return usage(&secretsError{err})
 	}
 	return p.load(ctx)
 }
+
+// secretsError says which secrets cannot be read.
+type secretsError struct{ err error }
+
+func (e *secretsError) Error() string { return e.err.Error() }
+
+func (e *secretsError) Unwrap() error { return e.err }
 
 func (p *pass) secrets() probes.ReadSecret {
 	return config.ReadSecret(p.sys.env, p.sys.readFile)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -14,6 +15,7 @@ type health struct {
 	mu      sync.Mutex
 	phase   string               // why perch is not ready; empty: it is
 	trouble string               // why the state is not; empty: it is
+	unkept  string               // why what a wave may send is not in the state; empty: it is
 	due     map[string]time.Time // by when each loop must have gone on
 }
 
@@ -54,9 +56,20 @@ func (h *health) whenDone(ctx context.Context) func() time.Time {
 func (h *health) setState(unsaved error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.trouble = ""
+	h.trouble, h.unkept = "", "" // a save has what was reserved, too
 	if unsaved != nil {
 		h.trouble = "the state could not be saved, and nothing is told: " + unsaved.Error()
+	}
+}
+
+// setReserved takes over why what a wave may send could not be kept beforehand; nil:
+// it was.
+func (h *health) setReserved(unkept error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.unkept = ""
+	if unkept != nil {
+		h.unkept = "what may be sent could not be reserved in the state: " + unkept.Error()
 	}
 }
 
@@ -74,7 +87,7 @@ func (h *health) unready() string {
 	if h.phase != "" {
 		return h.phase
 	}
-	return h.trouble
+	return cmp.Or(h.trouble, h.unkept)
 }
 
 // stuck names a loop that did not go on in time; empty: all do.

@@ -129,6 +129,7 @@ func (s *service) begin(ctx context.Context, l *loop) (*pass, probes.Run, bool) 
 	s.sayNotes(w.plan)
 	run := w.newRun()
 	w.reserve(ctx, run.Started)
+	s.health.setReserved(w.unkept)
 	return w, run, true
 }
 

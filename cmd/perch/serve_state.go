@@ -25,33 +25,38 @@ func (s *service) open(ctx context.Context) error {
 	s.turn.take()
 	defer s.turn.give()
 	p := s.newWave()
-	p.waiting = s.waitingFor()
-	for {
+	held, gone := s.waitingFor("another perch holds the state", "for it to end"), s.waitingFor("a secret cannot be read", "for it to be there")
+	p.waiting = func(locked *state.LockedError) { held(locked) }
+	for waited := false; ; waited = true {
 		err := p.open(ctx)
 		var locked *state.LockedError
+		var secrets *secretsError
 		switch {
 		case err == nil:
 			s.makeShared(p)
 			return nil
 		case ctx.Err() != nil:
 			return nil
-		case !errors.As(err, &locked):
+		case errors.As(err, &locked):
+			held(locked)
+		case waited && errors.As(err, &secrets): // it was there: who rotates it may take a moment
+			gone(secrets)
+		default:
 			return err
 		}
-		p.waiting(locked)
 		until(ctx, time.Now().Add(waitTurn))
 	}
 }
 
-// waitingFor says who has the state: to /readyz at once, and to the log at once
+// waitingFor says what serve waits for: to /readyz at once, and to the log at once
 // and each sayTurn.
-func (s *service) waitingFor() func(*state.LockedError) {
+func (s *service) waitingFor(what, until string) func(error) {
 	var said time.Time
-	return func(locked *state.LockedError) {
-		s.health.setWaiting("another perch holds the state: " + locked.Error())
+	return func(err error) {
+		s.health.setWaiting(what + ": " + err.Error())
 		if said.IsZero() || time.Since(said) >= sayTurn {
 			said = time.Now()
-			s.log.Warn("another perch holds the state: waiting for it to end", "error", locked)
+			s.log.Warn(what+": waiting "+until, "error", err)
 		}
 	}
 }

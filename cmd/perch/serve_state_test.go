@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -46,6 +48,114 @@ func TestServeThatCannotSave(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		if err := s.stop(); codeOf(err) != exitOwn || !strings.Contains(err.Error(), "could not be saved") {
 			t.Errorf("ended with %v, %d", err, codeOf(err))
+		}
+	})
+}
+
+// What a wave may send could not be kept beforehand: /readyz says so while it goes
+// on, until a save or a reservation does it.
+func TestServeThatCannotReserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, store := newStation(t, serving), &shelf{}
+		s.prepare(serving, store)
+		s.begin()
+		time.Sleep(90 * time.Second)
+		s.wants("/readyz", 200, "ok")
+		store.refusing(errBroken)
+		s.mu.Lock()
+		s.slow = 10 * time.Second
+		s.mu.Unlock()
+		time.Sleep(35 * time.Second) // in the middle of the wave that began at 120 s
+		s.wants("/readyz", 503, "what may be sent could not be reserved in the state: the disk is broken")
+		s.wants("/healthz", 200, "ok")
+		time.Sleep(10 * time.Second)
+		s.wants("/readyz", 200, "ok") // the wave's end was saved
+		store.failing(errBroken)
+		time.Sleep(time.Minute)
+		s.wants("/readyz", 503, "could not be saved")
+		store.failing(nil)
+		store.refusing(nil)
+		time.Sleep(2 * time.Minute)
+		s.wants("/readyz", 200, "ok")
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A secret that is gone while another perch has the state is waited for; one that is
+// missing at the start is a mistake.
+func TestServeWaitsForASecret(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		hook := filepath.Join(dir, "hook")
+		writeFile(t, hook, "https://slack.example/services/T/B/x")
+		text := strings.NewReplacer("${DIR}", dir, "from: {env: HOOK}", `from: {file: "`+hook+`"}`).Replace(serving)
+		held, err := state.OpenFile(filepath.Join(dir, "state"), state.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newStation(t, text)
+		s.begin()
+		time.Sleep(time.Minute)
+		s.wants("/readyz", 503, "another perch holds the state")
+		if err := os.Remove(hook); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if err := held.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		s.wants("/readyz", 503, "a secret cannot be read: ")
+		s.wants("/healthz", 200, "ok")
+		if n := strings.Count(s.log.String(), "a secret cannot be read: waiting for it to be there"); n < 2 || n > 4 {
+			t.Errorf("said %d times in two minutes", n)
+		}
+		writeFile(t, hook, "https://slack.example/services/T/B/x")
+		time.Sleep(5 * time.Second)
+		s.wants("/readyz", 200, "ok")
+		if n := len(s.asked("/often")); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+
+		if err := os.Remove(hook); err != nil {
+			t.Fatal(err)
+		}
+		s.prepare(text, nil)
+		s.begin()
+		if err := <-s.result; codeOf(err) != exitUsage {
+			t.Errorf("without its secret at the start it ended with %v", err)
+		}
+	})
+}
+
+// Told to stop while it waits for a secret, it ends well.
+func TestServeStopsWhileASecretIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		hook := filepath.Join(dir, "hook")
+		writeFile(t, hook, "https://slack.example/services/T/B/x")
+		text := strings.NewReplacer("${DIR}", dir, "from: {env: HOOK}", `from: {file: "`+hook+`"}`).Replace(serving)
+		held, err := state.OpenFile(filepath.Join(dir, "state"), state.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newStation(t, text)
+		s.begin()
+		time.Sleep(time.Minute)
+		if err := os.Remove(hook); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(500 * time.Millisecond)
+		if err := s.stop(); err != nil {
+			t.Errorf("ended with %v", err)
+		}
+		if err := held.Close(context.Background()); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -187,6 +187,7 @@ type shelf struct {
 	doc    state.Document
 	saves  int
 	fails  func() error // of a save; nil: none fails
+	full   error        // of a reservation; nil: none fails
 	closed bool
 }
 
@@ -201,6 +202,9 @@ func (s *shelf) Load(context.Context) (state.Document, error) {
 func (s *shelf) Reserve(_ context.Context, r state.Reservation) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.full != nil {
+		return s.full
+	}
 	s.doc = s.doc.Reserved(r)
 	return nil
 }
@@ -234,6 +238,12 @@ func (s *shelf) failing(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fails = func() error { return err }
+}
+
+func (s *shelf) refusing(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.full = err
 }
 
 func (s *shelf) sentToday(target string, now time.Time) int {
