@@ -25,7 +25,12 @@ func (s *service) open(ctx context.Context) error {
 	s.turn.take()
 	defer s.turn.give()
 	p := s.newWave()
-	held, gone := s.waitingFor("another perch holds the state", "for it to end"), s.waitingFor("a secret cannot be read", "for it to be there")
+	held := s.waitingFor("another perch holds the state", func(err error) {
+		s.log.Warn("another perch holds the state: waiting for it to end", "error", err)
+	})
+	gone := s.waitingFor("a secret cannot be read", func(err error) {
+		s.log.Warn("a secret cannot be read: waiting for it to be there", "error", err)
+	})
 	p.waiting = func(locked *state.LockedError) { held(locked) }
 	for waited := false; ; waited = true {
 		err := p.open(ctx)
@@ -50,13 +55,13 @@ func (s *service) open(ctx context.Context) error {
 
 // waitingFor says what serve waits for: to /readyz at once, and to the log at once
 // and each sayTurn.
-func (s *service) waitingFor(what, until string) func(error) {
+func (s *service) waitingFor(what string, say func(error)) func(error) {
 	var said time.Time
 	return func(err error) {
 		s.health.setWaiting(what + ": " + err.Error())
 		if said.IsZero() || time.Since(said) >= sayTurn {
 			said = time.Now()
-			s.log.Warn(what+": waiting "+until, "error", err)
+			say(err)
 		}
 	}
 }
