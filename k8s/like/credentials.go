@@ -42,29 +42,49 @@ func randomLooking(text string) bool {
 	return false
 }
 
-// credentialIn looks for credentials in every text of an object's part, and for
-// fields with their names. Numbers and other fields are none.
+// credentialIn looks for credentials in an object's part: in texts that give one a
+// name, and in fields that are one. Where a policy is not cloned perch's path
+// differs, so here the word alone is not enough: hosts, labels and files have it, too.
 func credentialIn(value any) bool {
 	switch value := value.(type) {
 	case string:
-		return credentialText(value)
+		return credentialGiven(value)
 	case []any:
 		return slices.ContainsFunc(value, credentialIn)
 	case map[string]any:
 		for key, inner := range value {
-			if text, is := inner.(string); is && text != "" && credentialName(key) {
-				return true
+			text, is := inner.(string)
+			if key == "matchLabels" || key == "labels" {
+				continue
 			}
-			if credentialIn(inner) {
+			if (is && credentialField(key, text)) || credentialIn(inner) {
 				return true
 			}
 		}
-		if name, is := value["name"].(string); is { // a header, a variable
-			text, plain := value["value"].(string)
-			return plain && text != "" && credentialName(name)
+		for _, named := range []string{"name", "key", "header"} { // a header, a variable
+			name, _ := value[named].(string)
+			if text, plain := value["value"].(string); plain && text != "" && credentialName(name) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// credentialField reports whether a field holds a credential, and not the name or
+// the place of one.
+func credentialField(key, text string) bool {
+	called := regexp.MustCompile(`(?i)(passw(or)?d|pwd|secret|token|api_?key|private_?key|credentials?)$`).MatchString(key)
+	return called && text != "" && !strings.HasPrefix(text, "/")
+}
+
+// credentialGiven reports whether a text holds a credential with its name, in an
+// address, in a header or in code.
+func credentialGiven(text string) bool {
+	return regexp.MustCompile(`://[^/@\s]+@`).MatchString(text) ||
+		regexp.MustCompile(`(?i)\b(bearer|basic)\s+\S`).MatchString(text) ||
+		regexp.MustCompile(`(?i)(passw\w*|pwd|secret\w*|token|api[-_ ]?key|credentials?|authorization|private[-_ ]?key)["']?\s*[:=,]\s*["']?\S`).MatchString(text) ||
+		randomLooking(text)
 }
 
 // credentialArgs looks for credentials in a command line: in each argument, and

@@ -224,25 +224,6 @@ func TestTheMeshsOwnNamespace(t *testing.T) {
 	}
 }
 
-// TestACredentialIsNotCloned: it would stand in another manifest.
-func TestACredentialIsNotCloned(t *testing.T) {
-	const filter = `{apiVersion: networking.istio.io/v1alpha3, kind: EnvoyFilter, metadata: {name: auth, namespace: shop}, spec: {workloadSelector: {labels: {app: checkout}}, configPatches: [
-		{applyTo: HTTP_FILTER, patch: {operation: INSERT_BEFORE, value: %s}}]}}`
-	for value, cloned := range map[string]bool{
-		`{inlineCode: 'h:add("authorization","Bearer hunter2")'}`:                                false,
-		`{inlineCode: 'h:add("x-api-key","hunter2")'}`:                                           false,
-		`{typed_config: {password: hunter2}}`:                                                    false,
-		`{uri: "https://me:hunter2@idp.example"}`:                                                false,
-		`{name: envoy.filters.http.local_ratelimit, token_bucket: {max_tokens: 4}}`:              true,
-		`{typed_config: {"@type": type.googleapis.com/envoy.v3.Cluster, connect_timeout: 900s}}`: true,
-	} {
-		p := made(t, app("", "", of(filter, value)))
-		if (len(p.Policies) == 1) != cloned || says(p.Left, "EnvoyFilter shop/auth", "let it select perch.example/path=perch") == cloned || strings.Contains(string(shown(t, p)), "hunter2") {
-			t.Errorf("%s: clones %v, left %v", value, p.Policies, p.Left)
-		}
-	}
-}
-
 // TestWhatIsolates: what only receives does not, and Calico's policies, which
 // perch does not read, stand for none of Kubernetes' own.
 func TestWhatIsolates(t *testing.T) {
