@@ -43,7 +43,7 @@ func bare(raw string) string {
 		return ""
 	}
 	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
+	if (err != nil || u.Host == "") && !strings.Contains(raw, "://") {
 		u, err = url.Parse("http://" + raw) // "proxy:3128" is one
 	}
 	if err != nil || !plausibleHost(u.Hostname()) {

@@ -141,6 +141,18 @@ func TestSecondsInJSON(t *testing.T) {
 	}
 }
 
+// TestProxyThatIsNoURL: a scheme is no host, and a password is nowhere.
+func TestProxyThatIsNoURL(t *testing.T) {
+	for value, want := range map[string]string{
+		"http://u:p@[bad": "[set, and not an address]", "http://u:p@proxy:bad": "[set, and not an address]", "http://": "[set, and not an address]",
+		"u:p@proxy:3128": "http://proxy:3128", "proxy": "http://proxy", "http://u:p@[::1]:3128": "http://[::1]:3128",
+	} {
+		if got := probes.ReadProxyEnv(environment("http_proxy", value)).HTTP; got != want {
+			t.Errorf("%q: %q, want %q", value, got, want)
+		}
+	}
+}
+
 func FuzzParseResolver(f *testing.F) {
 	f.Add([]byte("search a b\nnameserver 1.1.1.1\noptions ndots:5\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {

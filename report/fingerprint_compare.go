@@ -99,7 +99,7 @@ func CompareFingerprints(a, b probes.Fingerprint) (Comparison, error) {
 		done[origin(p)] = true
 	}
 	if c.matched == 0 {
-		return Comparison{}, errors.New("no target is in both: " + listed(few(names(a))) + " in the one, " + listed(few(names(b))) + " in the other; take both for the same URL")
+		return Comparison{}, errors.New(clean("no target is in both: " + listed(few(names(a))) + " in the one, " + listed(few(names(b))) + " in the other; take both for the same URL"))
 	}
 	for _, q := range b.Paths {
 		if !done[origin(q)] {

@@ -243,6 +243,38 @@ func TestComparisonMatchesByOrigin(t *testing.T) {
 	}
 }
 
+// TestNeitherSideReached: where neither side reached anything the page says that, and
+// not that the paths differ; what else differs is still said.
+func TestNeitherSideReached(t *testing.T) {
+	refused := func(f *probes.Fingerprint) {
+		each(f, func(c *probes.ConnectionPrint) {
+			*c = probes.ConnectionPrint{Address: c.Address, Problem: "connection refused"}
+		})
+	}
+	text, document := comparedPage(t, ofApp(refused), ofPath(refused), Style{})
+	if !strings.HasPrefix(text, "NOT COMPARED: neither side reached it\n") || !strings.Contains(text, "NOT COMPARED: https://api.partner.example:443\n") || strings.Contains(text, "DIFFERENT") || strings.Contains(text, "NetworkPolic") {
+		t.Errorf("it says\n%s", text)
+	}
+	if !strings.Contains(document, `"same": false`) {
+		t.Errorf("the document says\n%s", document)
+	}
+	text, _ = comparedPage(t, ofApp(refused, func(f *probes.Fingerprint) { f.Network.Sidecar = "by a port" }), ofPath(refused), Style{})
+	if !strings.HasPrefix(text, "NOT THE SAME PATH: 1 difference\n") || !strings.Contains(text, "NOT COMPARED: https://api.partner.example:443\n") {
+		t.Errorf("beside another difference it says\n%s", text)
+	}
+}
+
+// TestStrangersWords: what a file says of a target cannot command a terminal.
+func TestStrangersWords(t *testing.T) {
+	hostile := func(f *probes.Fingerprint) {
+		f.Paths[0].Host, f.Paths[0].Scheme, f.Paths[0].Port, f.Paths[0].Target = "a\x1b[2J", "ht\u202etp", "4\x9b43", "x\x07"
+	}
+	_, err := CompareFingerprints(ofPath(), ofApp(hostile))
+	if err == nil || strings.ContainsAny(err.Error(), "\x1b\u202e\u009b\a") || !strings.Contains(err.Error(), `a\x1b[2j`) {
+		t.Errorf("%q", err)
+	}
+}
+
 func TestComparisonNeedsACommonTarget(t *testing.T) {
 	other := func(f *probes.Fingerprint) { f.Paths[0].Port = "8443" }
 	_, err := CompareFingerprints(ofPath(), ofApp(other))

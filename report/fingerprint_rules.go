@@ -128,13 +128,16 @@ func (c *comparing) proxies(a, b probes.PathPrint) {
 	}
 }
 
+// neitherReached is why two paths cannot be compared at all.
+const neitherReached = "neither side reached it, so nothing of either path could be seen: mend that first, then take both again"
+
 // reached compares whether a connection stood, and where it did not although
 // both tried; false: there is nothing more to compare.
 func (c *comparing) reached(a, b probes.PathPrint, stoodA, stoodB []probes.ConnectionPrint) bool {
 	if len(stoodA) == 0 || len(stoodB) == 0 {
 		why := ""
 		if len(stoodA) == len(stoodB) {
-			why = "neither side reached it, so nothing of either path could be seen: mend that first, then take both again"
+			why = neitherReached
 		}
 		c.add(PartReached, Different, reachWords(a, stoodA), reachWords(b, stoodB), why)
 		return false

@@ -45,8 +45,13 @@ func ComparedFingerprints(w io.Writer, a, b Taken, c Comparison, s Style) error 
 }
 
 func comparedHeadline(c Comparison) span {
-	if n := len(c.all(Different)); n > 0 {
-		return span{inkBad, "NOT THE SAME PATH: " + counted(n, "difference")}
+	different := c.all(Different)
+	seen := slices.DeleteFunc(slices.Clone(different), Compared.neither)
+	switch {
+	case len(seen) > 0:
+		return span{inkBad, "NOT THE SAME PATH: " + counted(len(seen), "difference")}
+	case len(different) > 0:
+		return span{inkBad, "NOT COMPARED: neither side reached it"}
 	}
 	if n := len(c.all(Unknown)); n > 0 {
 		return span{inkGood, fmt.Sprintf("THE SAME PATH as far as can be seen; %s could not be compared", counted(n, "part"))}
@@ -56,15 +61,28 @@ func comparedHeadline(c Comparison) span {
 
 // about is the part's name, and the target's where it has one.
 func (d Compared) about() string {
-	if d.Target == "" {
+	switch {
+	case d.Target == "":
 		return d.Part.words().name
+	case d.neither():
+		return d.Target
 	}
 	return d.Part.words().name + " to " + d.Target
 }
 
+// neither reports whether there was nothing to compare.
+func (d Compared) neither() bool { return d.Part == PartReached && d.Why == neitherReached }
+
+func (d Compared) heading() string {
+	if d.neither() {
+		return "NOT COMPARED: "
+	}
+	return "DIFFERENT: "
+}
+
 func (p *page) difference(d Compared) {
 	w := d.Part.words()
-	p.hang([]span{{inkBad, "DIFFERENT: "}}, span{inkStrong, d.about()})
+	p.hang([]span{{inkBad, d.heading()}}, span{inkStrong, d.about()})
 	p.field("A", plain(told(d.A)))
 	p.field("B", plain(told(d.B)))
 	means := w.means
@@ -72,7 +90,9 @@ func (p *page) difference(d Compared) {
 		means = sentence(d.Why)
 	}
 	p.field("Means", plain(means))
-	p.field("Do", plain(w.do))
+	if !d.neither() { // what it means says what to do
+		p.field("Do", plain(w.do))
+	}
 }
 
 func told(value string) string {
