@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // TestBadPolicies: one file a rule, and its message beside it. Nothing of a policy
@@ -73,36 +71,7 @@ func TestPolicySchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("policy.json", parsed); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := compiler.Compile("policy.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range glob(t, "testdata/policy/good/*.yaml") {
-		if doc, _ := plainValue(t, name); schema.Validate(doc) != nil {
-			t.Errorf("%s: %v", name, schema.Validate(doc))
-		}
-	}
-	for _, name := range glob(t, "testdata/policy/bad/*.yaml") {
-		doc, ok := plainValue(t, name)
-		data, _ := os.ReadFile(name)
-		blind := strings.Contains(string(data), "# schema: cannot see this")
-		if refused := !ok || schema.Validate(doc) != nil; refused == blind {
-			t.Errorf("%s: the schema refuses it: %v, want %v", filepath.Base(name), refused, !blind)
-		}
-	}
-	everyField(policyTable(), nil, func(path []string, f field) {
-		if f.doc == "" {
-			t.Errorf("%s has no doc", strings.Join(path, "."))
-		}
-	})
+	seesWhatLoadSees(t, text, glob(t, "testdata/policy/good/*.yaml"), glob(t, "testdata/policy/bad/*.yaml"))
 }
 
 // strict is a policy with all rules that a config can break.

@@ -83,26 +83,32 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	good := append(glob(t, "testdata/good/*.yaml"), append(glob(t, "../examples/*.yaml"), glob(t, "../examples/folder/*.yaml")...)...)
+	seesWhatLoadSees(t, text, good, glob(t, "testdata/bad/*.yaml"))
+}
+
+// seesWhatLoadSees holds a schema to files that load and files that do not.
+func seesWhatLoadSees(t *testing.T, text []byte, good, bad []string) {
+	t.Helper()
 	parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("perch.json", parsed); err != nil {
+	if err := compiler.AddResource("schema.json", parsed); err != nil {
 		t.Fatal(err)
 	}
-	schema, err := compiler.Compile("perch.json") // checks it against the draft's own schema
+	schema, err := compiler.Compile("schema.json") // checks it against the draft's own schema
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := append(glob(t, "testdata/good/*.yaml"), append(glob(t, "../examples/*.yaml"), glob(t, "../examples/folder/*.yaml")...)...)
 	for _, name := range good {
 		doc, _ := plainValue(t, name)
 		if err := schema.Validate(doc); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, name := range glob(t, "testdata/bad/*.yaml") {
+	for _, name := range bad {
 		doc, ok := plainValue(t, name)
 		data, _ := os.ReadFile(name)
 		blind := strings.Contains(string(data), "# schema: cannot see this")

@@ -12,11 +12,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/pod-security-admission/api"
-	"k8s.io/pod-security-admission/policy"
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
+	"perch.example/internal/restricted"
 	"perch.example/plan"
 )
 
@@ -140,16 +139,9 @@ func TestPodSecurityRestricted(t *testing.T) {
 // forbidden returns what Pod Security's level restricted forbids of a pod.
 func forbidden(t *testing.T, pod corev1.PodTemplateSpec) []string {
 	t.Helper()
-	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	bad, err := restricted.Forbidden(pod)
 	if err != nil {
 		t.Fatal(err)
-	}
-	var bad []string
-	level := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
-	for _, r := range evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec) {
-		if !r.Allowed {
-			bad = append(bad, r.ForbiddenReason+": "+r.ForbiddenDetail)
-		}
 	}
 	return bad
 }

@@ -17,8 +17,9 @@ const (
 	// leastBeyond is what it needs where the schedule is tight: to be cut short, save
 	// and report takes 4 s, and the Pod has to start.
 	leastBeyond = 20 * time.Second
-	// beside is the most that a run waits for a mesh's sidecar; --deadline has it.
-	beside = 30 * time.Second
+	// SidecarWait is the most that perch waits for a mesh's sidecar (--wait-for);
+	// --deadline has it. Istio's and Linkerd's are ready within a few seconds.
+	SidecarWait = 30 * time.Second
 	// beforeNext is when the Job is over before the next one is due, which would be
 	// left out else.
 	beforeNext = 5 * time.Second
@@ -78,7 +79,7 @@ func (b *maker) wait() time.Duration {
 	if b.o.Path == nil || b.o.Path.Sidecar == nil || b.o.Path.Sidecar.Ready == "" {
 		return 0
 	}
-	return beside
+	return SidecarWait
 }
 
 // roomier says which schedule has room for a run; nothing where none has.

@@ -22,7 +22,7 @@ func TestEnds(t *testing.T) {
 		{35*s + 1, 0, m, 0, 0, 0},
 		{21 * s, 0, 24 * time.Hour, 30 * s, 150 * s, 120 * s},
 		{6 * time.Hour, 0, 8 * time.Hour, 7*time.Hour + 30*m, 7*time.Hour + 32*m, 120 * s},
-		{157 * s, 30 * s, 10 * m, 240 * s, 360 * s, 120 * s}, // the base, beside a sidecar
+		{157 * s, 30 * s, 10 * m, 240 * s, 360 * s, 120 * s}, // the base, SidecarWait a sidecar
 		{5 * s, 30 * s, m, 35 * s, 55 * s, 30 * s},
 		{5*s + 1, 30 * s, m, 0, 0, 0}, // 6 + 30 + 20 + 5 is more
 	} {
@@ -38,7 +38,7 @@ func TestEnds(t *testing.T) {
 func TestTheOrderOfEnds(t *testing.T) {
 	for longest := time.Second; longest < 25*time.Hour; longest += longest/7 + 333*time.Millisecond {
 		for n, gap := range intervals() {
-			wait := time.Duration(n%2) * beside
+			wait := time.Duration(n%2) * SidecarWait
 			e, fits := endsOf(longest, wait, gap)
 			if fits != (longest <= gap-wait-leastBeyond-beforeNext) {
 				t.Fatalf("%s each %s: fits is %t", longest, gap, fits)

@@ -16,13 +16,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"perch.example/k8s"
 )
 
 const (
-	// readyWithin bounds the wait for a sidecar. Istio's and Linkerd's are ready
-	// within seconds; what takes longer is broken, and the next run will see.
-	readyWithin = 30 * time.Second
-	readyEvery  = 250 * time.Millisecond
+	readyEvery = 250 * time.Millisecond // what is not ready within k8s.SidecarWait is broken, and the next run will see
 	// sidecarWithin bounds one question to it, on loopback.
 	sidecarWithin = 2 * time.Second
 )
@@ -82,8 +81,8 @@ func (s *sidecar) ready(ctx context.Context, log *slog.Logger) error {
 			return nil
 		case ctx.Err() != nil:
 			return fmt.Errorf("waiting for the sidecar: %w", context.Cause(ctx))
-		case took+readyEvery > readyWithin:
-			return fmt.Errorf("the sidecar was not ready within %s (%w)", readyWithin, err)
+		case took+readyEvery > k8s.SidecarWait:
+			return fmt.Errorf("the sidecar was not ready within %s (%w)", k8s.SidecarWait, err)
 		}
 		until(ctx, time.Now().Add(readyEvery))
 	}

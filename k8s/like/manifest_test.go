@@ -10,10 +10,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
-	"k8s.io/pod-security-admission/api"
-	podsecurity "k8s.io/pod-security-admission/policy"
 
 	"perch.example/config"
+	"perch.example/internal/restricted"
 	"perch.example/k8s"
 	"perch.example/plan"
 )
@@ -124,16 +123,9 @@ func fits(t *testing.T, name string, spec corev1.PodSpec) {
 
 func forbidden(t *testing.T, pod corev1.PodTemplateSpec) []string {
 	t.Helper()
-	evaluator, err := podsecurity.NewEvaluator(podsecurity.DefaultChecks(), nil)
+	bad, err := restricted.Forbidden(pod)
 	if err != nil {
 		t.Fatal(err)
-	}
-	var bad []string
-	level := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
-	for _, r := range evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec) {
-		if !r.Allowed {
-			bad = append(bad, r.ForbiddenReason+": "+r.ForbiddenDetail)
-		}
 	}
 	return bad
 }
