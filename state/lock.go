@@ -35,7 +35,9 @@ func (l *lock) release() error {
 		// The other order would remove the lock of whoever came in between.
 		return errors.Join(l.file.Close(), os.Remove(l.file.Name()))
 	}
-	return errors.Join(l.file.Truncate(0), l.file.Close())
+	// Closing is not enough: a child that was forked meanwhile, and has not
+	// started its own program yet, holds the same open file, and with it the lock.
+	return errors.Join(l.file.Truncate(0), unlock(l.file), l.file.Close())
 }
 
 // holder reads who holds a lock; empty when that is not known (yet).

@@ -18,12 +18,7 @@ func takeLock(path, name string) (*lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("locking state %q: %w", path, err)
 	}
-	for {
-		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if !errors.Is(err, syscall.EINTR) {
-			break
-		}
-	}
+	err = flock(file, syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, errors.Join(&LockedError{Path: path, Lock: name, Holder: holder(name)}, file.Close())
 	}
@@ -36,4 +31,15 @@ func takeLock(path, name string) (*lock, error) {
 	held := &lock{file: file}
 	held.sign()
 	return held, nil
+}
+
+// unlock gives the lock back for every descriptor of the open file.
+func unlock(file *os.File) error { return flock(file, syscall.LOCK_UN) }
+
+func flock(file *os.File, how int) error {
+	for {
+		if err := syscall.Flock(int(file.Fd()), how); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
 }
