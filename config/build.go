@@ -146,7 +146,7 @@ func (c *checker) client(t targetSettings) *probes.Client {
 	}
 	c.needs(at, "kind", s.Kind != "", "want a client's name, such as apache-httpclient-4.5")
 	out := &probes.Client{
-		Kind: s.Kind, WrappedBy: s.WrappedBy, MaxIdle: s.MaxIdle, ValidateAfter: s.ValidateAfter, TCPKeepAlive: s.TCPKeepAlive,
+		Kind: s.Kind, WrappedBy: s.WrappedBy, MaxIdle: s.MaxIdle, ValidateAfter: s.ValidateAfter, TCPKeepAlive: s.TCPKeepAlive, HTTP2Ping: s.HTTP2Ping,
 	}
 	c.fits(out, at)
 	if s.AutomaticRetries == string(probes.SwitchNone) {
@@ -188,6 +188,7 @@ func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
 		Client: t.Client, Via: t.Via, Accepted: t.Accepted,
 		Notice: probes.NoticeInfo{Owner: s.Owner, Severity: s.Severity, Runbook: s.Runbook, Channel: t.Channel},
 	}
+	c.reach(&out, p)
 	if out.TLS.MinVersion == 0 {
 		out.TLS.MinVersion = probes.MinTLS
 	}

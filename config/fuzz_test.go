@@ -44,13 +44,13 @@ func FuzzParse(f *testing.F) {
 
 func harmless(t *testing.T, target probes.Target, s probes.Spec) {
 	t.Helper()
-	if !slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, s.Method) {
+	if !slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, s.Method) && (s.Method != "POST" || s.ReadOnly == "") {
 		t.Errorf("method %q", s.Method)
 	}
 	if s.URL == nil || s.URL.Host != target.URL.Host || s.URL.Host == "" || s.URL.User != nil || s.URL.Fragment != "" || s.URL.Scheme != "http" && s.URL.Scheme != "https" {
 		t.Errorf("url %v of target %v", s.URL, target.URL)
 	}
-	if s.Kind != probes.KindHTTP && s.Kind != probes.KindIdle || s.Expect == nil || s.Target != target.Name || s.Probe == "" {
+	if !slices.Contains([]probes.Kind{probes.KindHTTP, probes.KindIdle, probes.KindGRPC, probes.KindTLS}, s.Kind) || s.Expect == nil || s.Target != target.Name || s.Probe == "" {
 		t.Errorf("spec %+v", s)
 	}
 	if s.Timeouts.DNS <= 0 || s.Timeouts.Connect <= 0 || s.Timeouts.TLS <= 0 || s.Timeouts.Response <= 0 || s.MaxBody <= 0 || s.Every < 0 || s.TLS.MinVersion < probes.MinTLS {

@@ -75,7 +75,7 @@ func defaultFields() []field { return append(targetFields(), sharedFields()...) 
 // wins.
 func sharedFields() []field {
 	const second = time.Second
-	return []field{
+	return append([]field{
 		{key: "owner", doc: "Who is told; shown in notices.", value: text("a name")},
 		{key: "severity", doc: "How urgent a notice is.", value: word("page", "ticket", "info")},
 		{key: "runbook", doc: "Linked from each notice.", value: webURL(true)},
@@ -100,7 +100,7 @@ func sharedFields() []field {
 		)},
 		{key: "keep_alive", doc: "Kind idle: what the path is expected to honour.", value: duration(100*time.Millisecond, 24*time.Hour)},
 		{key: "holds", doc: "Kind idle: how long connections are held. Left out: a ladder just below and above keep_alive and each limit of the client, and inside the danger band that the last run measured; perch plan shows it.", value: listOf(duration(10*time.Millisecond, 24*time.Hour), 1, 64)},
-	}
+	}, reachFields()...)
 }
 
 func phase() value { return duration(10*time.Millisecond, 10*time.Minute) }
@@ -112,9 +112,8 @@ func probe() value {
 		{key: "name", doc: "The probe's name, once in a target.", value: name(), required: true},
 		{key: "kind", doc: "What is done.", value: kind(), required: true},
 		{key: "path", doc: "Behind the target's url, with its literal query.", value: requestPath()},
-		{key: "unused", doc: "Also hold connections that never carried a request; only false is served yet.", value: unserved(boolean(), "true", later)},
-		{key: "read_only", later: later},
 	}
+	fields = append(fields, reachProbeFields()...)
 	return mappingOf(append(fields, sharedFields()...)...).withRules(probeRules).like("{name: ..., kind: http, path: /...}")
 }
 

@@ -27,6 +27,8 @@ func client() value {
 			}, asLimit)},
 		field{key: "tcp_keep_alive", doc: "Its TCP keep-alive packets.",
 			value: durationOr(time.Second, most, map[string]any{"none": time.Duration(0)}, asDuration)},
+		field{key: "http2_ping", doc: "How often it sends HTTP/2 PING while a connection idles.",
+			value: durationOr(time.Second, most, map[string]any{"none": time.Duration(0)}, asDuration)},
 		field{key: "automatic_retries", doc: "What it retries by itself; default: as it comes.", value: word("default", "none")},
 		field{key: "retry", doc: "The application's own retry layer.", value: mappingOf(
 			field{key: "layer", doc: "inside: it sees the client's own errors; around: it sees the wrapped ones.", value: word("inside", "around")},

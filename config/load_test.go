@@ -109,6 +109,8 @@ func TestBuiltins(t *testing.T) {
 		TLS:      probes.TLS{MinVersion: probes.MinTLS},
 		Timeouts: probes.Timeouts{DNS: 2 * time.Second, Connect: 2 * time.Second, TLS: 2 * time.Second, Response: 5 * time.Second},
 		Retry:    probes.Retry{Attempts: 1, Backoff: 200 * time.Millisecond},
+		Protocol: probes.ProtocolHTTP1,
+		Way:      probes.Way{Proxy: probes.Proxy{Environment: true}, Addresses: probes.AddressesOne, Family: probes.IPAny},
 	})
 	partial := load(t, Options{}, smallest+"alerts: {fire_after: 5}\n")
 	standard.FireAfter = 5

@@ -107,6 +107,7 @@ type clientSettings struct {
 	MaxIdle          probes.Limit  `mapstructure:"max_idle"`
 	ValidateAfter    probes.Limit  `mapstructure:"validate_after"`
 	TCPKeepAlive     time.Duration `mapstructure:"tcp_keep_alive"`
+	HTTP2Ping        time.Duration `mapstructure:"http2_ping"`
 	AutomaticRetries string        `mapstructure:"automatic_retries"`
 	Retry            *struct {
 		Layer    string   `mapstructure:"layer"`
@@ -146,6 +147,7 @@ type sharedSettings struct {
 	} `mapstructure:"retry"`
 	KeepAlive time.Duration   `mapstructure:"keep_alive"`
 	Holds     []time.Duration `mapstructure:"holds"`
+	Reach     reachSettings   `mapstructure:",squash"`
 }
 
 type fieldSettings struct {
@@ -161,7 +163,7 @@ type probeSettings struct {
 	Name   string         `mapstructure:"name"`
 	Kind   string         `mapstructure:"kind"`
 	Path   string         `mapstructure:"path"`
-	Unused bool           `mapstructure:"unused"`
+	Reach  reachProbe     `mapstructure:",squash"`
 	Shared sharedSettings `mapstructure:",squash"`
 }
 

@@ -100,23 +100,10 @@ func filled(v value) value {
 	return v
 }
 
-// unserved refuses one of a value's texts.
-func unserved(v value, refused, why string) value {
-	inner := v.parse
-	v.parse = func(s string) (any, *trouble) {
-		if s == refused {
-			return nil, &trouble{"is " + why, "leave the key out"}
-		}
-		return inner(s)
-	}
-	v.schema = map[string]any{"const": false}
-	return v
-}
-
 // kind is a probe's kind.
 func kind() value {
-	v := word(string(probes.KindHTTP), string(probes.KindIdle))
-	return refusing(v, "is "+later, "want http or idle", "burst", "tls", "grpc")
+	v := word(string(probes.KindHTTP), string(probes.KindIdle), string(probes.KindGRPC), string(probes.KindTLS))
+	return refusing(v, "is "+later, "want http, idle, grpc or tls", "burst")
 }
 
 // refusing gives some texts an answer of their own.
@@ -133,8 +120,7 @@ func refusing(v value, problem, fix string, refused ...string) value {
 
 // method is a request's method: perch only reads.
 func method() value {
-	v := word("GET", "HEAD", "OPTIONS")
-	v = refusing(v, "is not supported yet: declared read-only POSTs come later", "want GET, HEAD or OPTIONS", "POST", "post", "Post")
+	v := word("GET", "HEAD", "OPTIONS", "POST")
 	return refusing(v, "may change something, and perch only reads", "want GET, HEAD or OPTIONS", "PUT", "PATCH", "DELETE", "CONNECT", "TRACE", "put", "patch", "delete")
 }
 

@@ -1,9 +1,11 @@
 package probes
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -26,6 +28,7 @@ type call struct {
 	header http.Header
 	public http.Header // what a redirect may carry: no secret, no cookie
 	tls    *tls.Config
+	body   []byte // of each request; nil: none
 	trace  string
 }
 
@@ -45,6 +48,7 @@ func (c *call) prepare() error {
 	if err := c.addQuery(); err != nil {
 		return err
 	}
+	c.body = c.spec.Body
 	if c.url.Scheme != "https" {
 		return nil
 	}
@@ -137,13 +141,16 @@ func (c *call) request(u *url.URL, header http.Header) (*http.Request, string) {
 	if host := h.Get("Host"); host != "" {
 		r.Host = host
 	}
+	if c.body != nil {
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(c.body)), int64(len(c.body))
+	}
 	return r, span
 }
 
 func (c *call) options() wire.Options {
 	t := c.spec.Timeouts
 	o := wire.Options{
-		Host: c.url.Hostname(), Port: c.url.Port(), Dial: c.env.Dial, Resolve: c.env.Resolve, TLS: c.tls,
+		Host: c.url.Hostname(), Port: c.url.Port(), Protocol: c.speaks(), Dial: c.env.Dial, Resolve: c.env.Resolve, TLS: c.tls,
 		DNS: t.DNS, Connect: t.Connect, Handshake: t.TLS,
 	}
 	if o.Port == "" {
@@ -162,7 +169,7 @@ func (c *call) options() wire.Options {
 // the next step on.
 func tlsConfig(s *Spec, env Env) (*tls.Config, error) {
 	cfg := &tls.Config{
-		ServerName: s.TLS.ServerName, MinVersion: MinTLS, MaxVersion: MaxTLS, NextProtos: []string{"http/1.1"},
+		ServerName: s.TLS.ServerName, MinVersion: MinTLS, MaxVersion: MaxTLS, NextProtos: alpn(s.Speaks()),
 	}
 	if cfg.ServerName == "" {
 		cfg.ServerName = s.URL.Hostname()

@@ -9,6 +9,8 @@ type Kind string
 const (
 	KindHTTP Kind = "http"
 	KindIdle Kind = "idle"
+	KindGRPC Kind = "grpc"
+	KindTLS  Kind = "tls"
 )
 
 // Observation is one finished step: a single exchange (http), or one rung of a

@@ -48,8 +48,14 @@ type Spec struct {
 	Target, Probe string
 	Kind          Kind
 	Every         time.Duration // 0: each run
-	Method        string        // GET, HEAD, OPTIONS
-	URL           *url.URL      // path and literal query joined; no secret inside
+	Method        string        // GET, HEAD, OPTIONS; POST where ReadOnly says why it changes nothing
+	ReadOnly      string        // why a POST, or a gRPC method, changes nothing; empty: it is neither
+	Body          []byte        // of a POST; nil: none
+	Protocol      Protocol      // empty: HTTP/1.1
+	Way           Way
+	OAuth         *OAuth   // nil: headers alone say who calls
+	GRPC          *GRPC    // kind grpc, and idle over gRPC; nil: plain HTTP
+	URL           *url.URL // path and literal query joined; no secret inside
 	Headers       []Field
 	Query         []Field
 	TLS           TLS
@@ -63,6 +69,9 @@ type Spec struct {
 	Holds     []time.Duration // idle: rungs; empty: the plan makes a ladder
 	Rungs     []time.Duration // idle: of the plan's ladder, those that follow from the config alone; set by the plan, for metrics
 	Search    bool            // idle: end each hold at its first close (perch idle)
+	Unused    bool            // idle: also hold connections that never carried a request
+	Requests  int             // http: how many on one connection, one after the other, to find its limits; 0 and 1: one
+	Gap       time.Duration   // between those
 	Client    *Client         // the target's; nil: not declared
 	Via       Via
 	Accepted  []Accepted // the target's: what is known and lived with

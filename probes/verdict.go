@@ -42,6 +42,7 @@ const (
 	DiagnosisStalled         Diagnosis = "stalled"
 	DiagnosisSilentDrop      Diagnosis = "silent_drop"
 	DiagnosisMassClose       Diagnosis = "mass_close"
+	DiagnosisBoundChanged    Diagnosis = "bound_changed"
 )
 
 // Diagnoses returns the closed set.
@@ -51,7 +52,7 @@ func Diagnoses() []Diagnosis {
 		DiagnosisServiceDown, DiagnosisProxyStale, DiagnosisRateLimited, DiagnosisUnauthorized,
 		DiagnosisContract, DiagnosisSlow, DiagnosisNoKeepAlive, DiagnosisUndeclaredClose,
 		DiagnosisEarlyClose, DiagnosisStaleConnection, DiagnosisStalled, DiagnosisSilentDrop,
-		DiagnosisMassClose,
+		DiagnosisMassClose, DiagnosisBoundChanged,
 	}
 }
 
@@ -59,7 +60,7 @@ func Diagnoses() []Diagnosis {
 // others are never more than degraded, and never fire.
 func (d Diagnosis) CanFail() bool {
 	switch d {
-	case "", DiagnosisOwnPod, DiagnosisUnstable, DiagnosisNoKeepAlive, DiagnosisMassClose:
+	case "", DiagnosisOwnPod, DiagnosisUnstable, DiagnosisNoKeepAlive, DiagnosisMassClose, DiagnosisBoundChanged:
 		return false
 	default:
 		return slices.Contains(Diagnoses(), d)

@@ -54,6 +54,9 @@ type Evidence struct {
 	Stage  Stage
 	Ending Ending
 
+	Proto string // "HTTP/1.1" or "HTTP/2.0": what the connection spoke; empty: none stood
+	H2    *H2    // what HTTP/2's own frames said; nil: HTTP/1.1
+
 	HoldLate  time.Duration // how late the hold woke
 	HoldKnown bool
 	Wait      time.Duration // how long, at most, the deciding event had waited for perch to look
@@ -73,6 +76,23 @@ type Phases struct {
 	DNS, Connect, TLS time.Duration
 	Wait              time.Duration // first request byte to the answer's first
 	Transfer          time.Duration // the answer's first byte to its last
+}
+
+// H2 is what HTTP/2's own frames said of a connection and of our stream.
+type H2 struct {
+	Stream uint32  // ours; 0: none was opened
+	Goaway *Goaway // the last one that came; nil: none
+	Reset  *uint32 // error code of a RST_STREAM on our stream; nil: none came
+	Pings  int     // PINGs that the peer sent since the last exchange
+}
+
+// Goaway is a GOAWAY frame of the peer's.
+type Goaway struct {
+	LastStream uint32        // the highest of our streams that it may have processed
+	Code       uint32        // of RFC 9113, 7; 0 is NO_ERROR, 11 ENHANCE_YOUR_CALM
+	Debug      string        // its first bytes, printable, for people ("too_many_pings"); gRPC servers say why there
+	Age        time.Duration // since the last answer's last byte; 0 where it came after our write
+	Idle       bool          // it had come before our write
 }
 
 // Snapshot is the state of a TCP connection at one moment, as the kernel tells

@@ -21,6 +21,7 @@ type ResolveFunc func(ctx context.Context, host string) ([]netip.Addr, error)
 // Options say how a connection is opened.
 type Options struct {
 	Host, Port string
+	Protocol   Protocol
 	Dial       DialFunc
 	Resolve    ResolveFunc
 	// Allow is asked right before each address is dialled; an error means that it
@@ -32,6 +33,16 @@ type Options struct {
 	Connect      time.Duration // longest connect to one address
 	Handshake    time.Duration // longest TLS handshake
 }
+
+// Protocol is what is spoken on a connection once it stands.
+type Protocol string
+
+// The protocols. The zero value is HTTP/1.1.
+const (
+	SpeakHTTP1 Protocol = ""
+	SpeakH2    Protocol = "h2"   // HTTP/2: over TLS by ALPN, and opening fails (FailureTLS) where the peer does not agree; plain by prior knowledge
+	SpeakALPN  Protocol = "alpn" // over TLS what the peer chooses of h2 and http/1.1; plain: HTTP/1.1
+)
 
 // Request is one exchange to be made on a connection.
 type Request struct {
@@ -48,17 +59,20 @@ type Request struct {
 type Response struct {
 	Status int
 	Header http.Header
-	Proto  string
-	Body   []byte               // decompressed
-	TLS    *tls.ConnectionState // nil: plain
-	Close  bool                 // the answer ends the connection
+	// Trailer is what came after the body: gRPC's status stands there, or in Header
+	// where the answer was nothing but trailers.
+	Trailer http.Header
+	Proto   string               // "HTTP/1.1", "HTTP/2.0"
+	Body    []byte               // decompressed
+	TLS     *tls.ConnectionState // nil: plain
+	Close   bool                 // the answer ends the connection
 }
 
 // Close is what was first seen to end a held connection.
 type Close struct {
 	Age        time.Duration // since the last byte of the last answer
 	At         time.Time
-	State      string        // "fin", "rst", "bytes"; under TLS "bytes" is ciphertext until the reuse decrypts it. The evidence of the reuse also says "close_notify", and "silent" where TCP keep-alive gave up
+	State      string        // "fin", "rst", "bytes"; under TLS "bytes" is ciphertext until the reuse decrypts it. The evidence of the reuse also says "close_notify" and "goaway", and "silent" where TCP keep-alive gave up
 	Resolution time.Duration // how exactly Age is known
 }
 
