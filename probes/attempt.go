@@ -58,6 +58,7 @@ type Attempt struct {
 	RetryAfter time.Duration // what a 429 or 503 asked for; 0: nothing
 	CloseAfter bool          // the answer ends the connection (Connection: close, or HTTP/1.0 without keep-alive)
 	Advertised time.Duration // Keep-Alive: timeout=N of the answer; 0: none
+	TLS        *TLSFacts     // of the connection's handshake, shared by its attempts; nil: no TLS
 	TLSExpiry  time.Time     // NotAfter of the leaf certificate; zero: no TLS
 	Via        []string      // proxies and meshes seen in the answer's headers
 }

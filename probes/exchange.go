@@ -203,7 +203,7 @@ func (c *call) attempt(e wire.Evidence, reason Reason) Attempt {
 		Started: e.Started, Elapsed: e.Elapsed, RTT: e.RTT, MinRTT: e.MinRTT, Hello: e.Hello, Phases: Phases(e.Phases),
 		ConnectionAge: e.Age, Served: e.Served,
 		RequestBytes: e.RequestBytes, RequestBytesAcked: e.RequestBytesAcked, ResponseBytes: e.ResponseBytes,
-		Local: e.Local, Remote: e.Remote, TLSExpiry: e.LeafNotAfter,
+		Local: e.Local, Remote: e.Remote, TLS: e.Chain, TLSExpiry: expiresOf(e.Chain),
 		Queued: e.Before != nil && e.IdleClose != nil,
 	}
 	if e.Held && e.Served > 0 {

@@ -25,7 +25,7 @@ type Evidence struct {
 	Local, Remote netip.AddrPort
 	Tried         []netip.Addr // addresses that were tried, in order
 	TLS           bool
-	LeafNotAfter  time.Time // of the peer's certificate; zero: none seen
+	Chain         *TLSFacts // of the handshake and the peer's certificates, shared by all of a connection's exchanges; nil: plain, or it never came to a handshake
 
 	Held      bool          // the connection was held, or had carried a request, before this one
 	Served    int           // requests that it carried before this one

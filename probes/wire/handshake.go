@@ -6,6 +6,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net/netip"
+	"strings"
 	"time"
 )
 
@@ -28,20 +30,30 @@ func (c *Conn) handshake(ctx context.Context, o Options, e *Evidence) (Failure, 
 	err := c.tls.HandshakeContext(context.Background())
 	cut.stop()
 	e.Phases.TLS = time.Since(began)
-	state := c.tls.ConnectionState()
-	if len(state.PeerCertificates) > 0 {
-		e.LeafNotAfter = state.PeerCertificates[0].NotAfter
-	}
 	if !c.tap.firstRead.IsZero() {
 		// Not 0, which is unknown: the kernel dates what came by jiffies, and that
 		// can reach back to the ClientHello itself.
 		e.Hello = max(c.tap.firstRead.Sub(c.tap.firstWrite), 1)
 	}
+	state := c.tls.ConnectionState()
 	if err != nil {
+		e.Chain = refusedFacts(err, state.PeerCertificates, sni(config))
 		return handshakeFailure(err, e), fmt.Errorf("TLS handshake: %w", err)
+	}
+	e.Chain = factsOf(state, sni(config))
+	if err := e.Chain.revoked(); err != nil {
+		return FailureCertificate, fmt.Errorf("TLS handshake: %w", err)
 	}
 	deadline(ctx, c.raw, time.Time{})
 	return "", nil
+}
+
+// sni is the name that a ClientHello asks for: an address is none.
+func sni(config *tls.Config) string {
+	if _, err := netip.ParseAddr(config.ServerName); err == nil {
+		return ""
+	}
+	return strings.TrimSuffix(config.ServerName, ".")
 }
 
 // handshakeFailure tells what we did not accept of the peer's certificate from
@@ -54,7 +66,7 @@ func handshakeFailure(err error, e *Evidence) Failure {
 	switch {
 	case errors.As(err, &verification):
 		if len(verification.UnverifiedCertificates) > 0 {
-			e.LeafNotAfter = verification.UnverifiedCertificates[0].NotAfter
+			e.Chain = refusedFacts(err, verification.UnverifiedCertificates, e.Chain.ServerName)
 		}
 		return FailureCertificate
 	case errors.As(err, &authority), errors.As(err, &host), errors.As(err, &invalid):

@@ -188,17 +188,17 @@ type opening struct {
 	hello         time.Duration
 	local, remote netip.AddrPort
 	tried         []netip.Addr
-	leafNotAfter  time.Time
+	chain         *TLSFacts
 }
 
 func openingOf(e Evidence) opening {
-	return opening{e.Phases, e.Elapsed, e.RTT, e.MinRTT, e.Hello, e.Local, e.Remote, e.Tried, e.LeafNotAfter}
+	return opening{e.Phases, e.Elapsed, e.RTT, e.MinRTT, e.Hello, e.Local, e.Remote, e.Tried, e.Chain}
 }
 
 // evidence returns what each exchange repeats of the opening.
 func (o opening) evidence() Evidence {
 	return Evidence{
 		RTT: o.rtt, MinRTT: o.minRTT, Hello: o.hello, Local: o.local, Remote: o.remote,
-		Tried: o.tried, LeafNotAfter: o.leafNotAfter,
+		Tried: o.tried, Chain: o.chain,
 	}
 }

@@ -83,7 +83,7 @@ func TestOpeningFails(t *testing.T) {
 			if e.Error == "" || e.Elapsed <= 0 {
 				t.Errorf("error %q after %v, want both", e.Error, e.Elapsed)
 			}
-			if tt.want == probes.ReasonCertificate && e.LeafNotAfter.IsZero() {
+			if tt.want == probes.ReasonCertificate && (e.Chain == nil || e.Chain.Leaf.NotAfter.IsZero()) {
 				t.Error("no date of expiry")
 			}
 		})

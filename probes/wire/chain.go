@@ -1,0 +1,178 @@
+package wire
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/asn1"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	longestName = 100 // of a subject or issuer, bytes
+	mostNames   = 20  // of a certificate's names that are kept
+)
+
+// TLSFacts is what one handshake showed, without the certificates themselves: ten
+// thousand connections are held at once. It is made once a connection and never
+// changed. Names are the peer's words, printable and shortened.
+type TLSFacts struct {
+	Version    string // "1.2", "1.3"; empty: no handshake was finished
+	Cipher     string // as IANA names it
+	ALPN       string // what was agreed; empty: nothing
+	ServerName string // SNI as it was sent
+	Leaf       Certificate
+	// Earliest ends the peer's chain: of the verified chain that lives longest, what
+	// expires first. An expired certificate that is sent beside it and that no client
+	// needs does not count, nor a self-signed authority, which everybody has from
+	// elsewhere. Of a chain that was not accepted: what was not, where that is known,
+	// else the leaf.
+	Earliest   Certificate
+	Names      []string // for which the leaf is good, DNS names and addresses, at most 20
+	MustStaple bool     // the leaf asks for an OCSP staple (RFC 7633)
+	Staple     *Staple  // nil: none came
+}
+
+// Certificate is what is told of one certificate.
+type Certificate struct {
+	Subject, Issuer     string // common name, else organization, else the first DNS name; empty: none
+	NotBefore, NotAfter time.Time
+	Authority           bool // it signs others: it is not the leaf
+}
+
+// factsOf reads what a finished handshake showed.
+func factsOf(state tls.ConnectionState, sni string) *TLSFacts {
+	f := &TLSFacts{
+		Version: versionName(state.Version), Cipher: strings.Clone(tls.CipherSuiteName(state.CipherSuite)),
+		ALPN: strings.Clone(state.NegotiatedProtocol), ServerName: sni,
+	}
+	if len(state.PeerCertificates) == 0 {
+		return f
+	}
+	leaf := state.PeerCertificates[0]
+	f.ofLeaf(leaf)
+	chain := longestLived(state.VerifiedChains)
+	if chain == nil { // not verified
+		chain = state.PeerCertificates
+	}
+	f.Earliest = certificateOf(earliest(chain))
+	if len(state.OCSPResponse) > 0 && len(chain) > 1 {
+		f.Staple = stapleOf(state.OCSPResponse, leaf, chain[1])
+	}
+	return f
+}
+
+// refusedFacts reads what a handshake showed whose certificates were not accepted.
+func refusedFacts(err error, sent []*x509.Certificate, sni string) *TLSFacts {
+	f := &TLSFacts{ServerName: sni}
+	if len(sent) > 0 {
+		f.ofLeaf(sent[0])
+	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Cert != nil {
+		f.Earliest = certificateOf(invalid.Cert)
+	}
+	return f
+}
+
+func (f *TLSFacts) ofLeaf(leaf *x509.Certificate) {
+	f.Leaf = certificateOf(leaf)
+	f.Earliest, f.Names, f.MustStaple = f.Leaf, namesOf(leaf), mustStaple(leaf)
+}
+
+// longestLived returns the chain that is good for longest; nil: there is none.
+func longestLived(chains [][]*x509.Certificate) []*x509.Certificate {
+	var best []*x509.Certificate
+	for _, chain := range chains {
+		if len(chain) > 0 && (best == nil || earliest(chain).NotAfter.After(earliest(best).NotAfter)) {
+			best = chain
+		}
+	}
+	return best
+}
+
+// earliest returns the certificate of a chain that expires first, without a
+// self-signed authority at its end; of several, the one nearest to the leaf.
+func earliest(chain []*x509.Certificate) *x509.Certificate {
+	if last := chain[len(chain)-1]; len(chain) > 1 && bytes.Equal(last.RawSubject, last.RawIssuer) {
+		chain = chain[:len(chain)-1]
+	}
+	return slices.MinFunc(chain, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
+}
+
+func certificateOf(c *x509.Certificate) Certificate {
+	first := func(names ...[]string) string {
+		for _, n := range slices.Concat(names...) {
+			if n != "" {
+				return printable(n, longestName)
+			}
+		}
+		return ""
+	}
+	return Certificate{
+		Subject:   first([]string{c.Subject.CommonName}, c.Subject.Organization, c.DNSNames),
+		Issuer:    first([]string{c.Issuer.CommonName}, c.Issuer.Organization),
+		NotBefore: c.NotBefore, NotAfter: c.NotAfter, Authority: c.IsCA,
+	}
+}
+
+func namesOf(c *x509.Certificate) []string {
+	var names []string
+	for _, n := range c.DNSNames {
+		names = append(names, printable(n, longestName))
+		if len(names) == mostNames {
+			return names
+		}
+	}
+	for _, ip := range c.IPAddresses[:min(len(c.IPAddresses), mostNames-len(names))] {
+		names = append(names, ip.String())
+	}
+	return names
+}
+
+// mustStaple reports whether a certificate's TLS feature extension holds
+// status_request, 5.
+func mustStaple(c *x509.Certificate) bool {
+	for _, e := range c.Extensions {
+		if !e.Id.Equal(asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 24}) {
+			continue
+		}
+		var features []int
+		if rest, err := asn1.Unmarshal(e.Value, &features); err == nil && len(rest) == 0 {
+			return slices.Contains(features, 5)
+		}
+	}
+	return false
+}
+
+// printable makes the peer's words fit to be shown: on one line, at most most
+// bytes, in a string of its own that keeps nothing bigger in memory.
+func printable(s string, most int) string {
+	var b strings.Builder
+	for _, r := range s {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			r = '?'
+		}
+		if b.Len()+utf8.RuneLen(r) > most {
+			b.WriteString("…")
+			break
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func versionName(v uint16) string {
+	switch v {
+	case tls.VersionTLS13:
+		return "1.3"
+	case tls.VersionTLS12:
+		return "1.2"
+	default: // perch speaks no other
+		return ""
+	}
+}
