@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,11 +20,19 @@ const maxTime = 4 * time.Second
 // ordinary is what is expected of the status when no expression speaks of it.
 const ordinary = "status >= 200 && status < 300"
 
+// ordinaryGRPC is what is expected of a gRPC answer when no expression speaks of
+// its status.
+const ordinaryGRPC = "grpc.code == 0"
+
 // Check returns the expectations that a does not meet, in order. Unless an
-// expression refers to status, a status of 200 to 299 is expected as well.
+// expression refers to status, a status of 200 to 299 is expected as well; of a
+// gRPC answer it is the code 0, unless one refers to grpc.
 func (s *Set) Check(a Answer) []Failure {
 	var failures []Failure
-	if !s.aboutStatus() && !success(a.Status) {
+	switch {
+	case a.GRPC != nil && !s.Speaks("grpc") && a.GRPC.Code != 0:
+		failures = append(failures, Failure{AboutStatus, ordinaryGRPC, "gRPC status " + a.GRPC.Status + ", want OK"})
+	case a.GRPC == nil && !s.Speaks("status") && !success(a.Status):
 		failures = append(failures, Failure{AboutStatus, ordinary, fmt.Sprintf("status %d, want 200 to 299", a.Status)})
 	}
 	if s == nil || len(s.expectations) == 0 {
@@ -42,16 +51,9 @@ func (s *Set) Check(a Answer) []Failure {
 
 func success(status int) bool { return status >= 200 && status < 300 }
 
-func (s *Set) aboutStatus() bool {
-	if s == nil {
-		return false
-	}
-	for _, e := range s.expectations {
-		if e.uses["status"] {
-			return true
-		}
-	}
-	return false
+// Speaks reports whether an expression refers to a variable.
+func (s *Set) Speaks(variable string) bool {
+	return s != nil && slices.ContainsFunc(s.expectations, func(e *expectation) bool { return e.uses[variable] })
 }
 
 // Expects reports whether an answer with this status can be what was asked for,
@@ -59,12 +61,27 @@ func (s *Set) aboutStatus() bool {
 // false whatever the rest of the answer is. Without such an expression it is
 // 200 to 299.
 func (s *Set) Expects(status int) bool {
-	if !s.aboutStatus() {
+	if !s.Speaks("status") {
 		return success(status)
 	}
-	in := &input{answer: Answer{Status: status}, statusOnly: true}
+	return s.mayHold("status", Answer{Status: status})
+}
+
+// ExpectsGRPC is Expects for the status of a gRPC answer; without an expression
+// about grpc it is the code 0.
+func (s *Set) ExpectsGRPC(g GRPC) bool {
+	if !s.Speaks("grpc") {
+		return g.Code == 0
+	}
+	return s.mayHold("grpc", Answer{GRPC: &g})
+}
+
+// mayHold reports whether no expression that refers to a variable is false
+// whatever all others are.
+func (s *Set) mayHold(variable string, a Answer) bool {
+	in := &input{answer: a, only: variable}
 	for _, e := range s.expectations {
-		if !e.uses["status"] {
+		if !e.uses[variable] {
 			continue
 		}
 		out, _, err := e.program.Eval(in)
@@ -95,6 +112,9 @@ func (e *expectation) detail(a Answer) string {
 	if e.uses["status"] {
 		got = append(got, fmt.Sprintf("status %d", a.Status))
 	}
+	if e.uses["grpc"] && a.GRPC != nil {
+		got = append(got, "gRPC status "+a.GRPC.Status)
+	}
 	if e.uses["latency"] {
 		got = append(got, "latency "+a.Latency.Round(100*time.Microsecond).String())
 	}
@@ -120,6 +140,8 @@ func (e *expectation) why(err error) string {
 		return "it costs too much on this answer"
 	case strings.HasPrefix(text, jsonTrouble):
 		return strings.TrimPrefix(text, jsonTrouble)
+	case strings.HasPrefix(text, noGRPC):
+		return noGRPC
 	case strings.HasPrefix(text, "no such key"):
 		if key := strings.TrimPrefix(text, "no such key: "); e.names[key] {
 			return fmt.Sprintf("the answer has no %q", key)
@@ -137,7 +159,7 @@ func (e *expectation) why(err error) string {
 // for: most answers are never turned into text or JSON.
 type input struct {
 	answer     Answer
-	statusOnly bool // all but status is unknown
+	only       string // all but this variable is unknown; empty: all is known
 	headers    map[string]string
 	body, json ref.Val
 }
@@ -147,7 +169,7 @@ func (*input) Parent() interpreter.Activation { return nil }
 
 // ResolveName is part of CEL's Activation.
 func (in *input) ResolveName(name string) (any, bool) {
-	if in.statusOnly && name != "status" {
+	if in.only != "" && name != in.only {
 		return types.NewUnknown(1, nil), true
 	}
 	switch name {
@@ -174,6 +196,8 @@ func (in *input) ResolveName(name string) (any, bool) {
 			in.json = parseJSON(in.answer.Body)
 		}
 		return in.json, true
+	case "grpc":
+		return grpcValue(in.answer.GRPC), true
 	}
 	return nil, false
 }

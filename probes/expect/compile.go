@@ -32,6 +32,7 @@ type expectation struct {
 	expression string
 	program    cel.Program
 	uses       map[string]bool // variables
+	grpcBeside bool            // of grpc it looks at more than code and status
 	names      map[string]bool // keys and literals that the expression itself spells out
 }
 
@@ -83,6 +84,7 @@ func newEnv() (*cel.Env, error) {
 		cel.Variable("headers", cel.MapType(cel.StringType, cel.StringType)),
 		cel.Variable("body", cel.StringType),
 		cel.Variable("json", cel.DynType),
+		cel.Variable("grpc", cel.MapType(cel.StringType, cel.DynType)),
 		// json.n is an int or a double as it comes: both compare with 2 and 2.0.
 		cel.CrossTypeNumericComparisons(true),
 		cel.DefaultUTCTimeZone(true),

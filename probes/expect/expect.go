@@ -15,6 +15,15 @@ type Answer struct {
 	Latency time.Duration // first request byte to the answer's last
 	Proto   string        // "HTTP/1.1"
 	TLS     string        // "1.2", "1.3"; empty: plain
+	GRPC    *GRPC         // nil: no gRPC, and then the variable grpc has no value
+}
+
+// GRPC is what a gRPC answer ended with. Its Answer's Body is the message as JSON.
+type GRPC struct {
+	Code    int              // 0 is OK
+	Status  string           // the code's name, such as "NOT_FOUND"
+	Message string           // for people, as the server says it
+	Details []map[string]any // each with its "@type"; nothing but that where the type is not known
 }
 
 // About says which variables an expectation refers to.
@@ -22,7 +31,7 @@ type About string
 
 // What an expectation can be about.
 const (
-	AboutStatus  About = "status"  // only status
+	AboutStatus  About = "status"  // only status, or only grpc.code and grpc.status
 	AboutLatency About = "latency" // only latency
 	AboutOther   About = "other"   // anything else, or an evaluation error
 )
@@ -51,7 +60,7 @@ func (e *Error) Error() string {
 }
 
 // Set is a probe's compiled expectations. Compile makes one. The zero Set and a
-// nil one expect a status of 200 to 299.
+// nil one expect a status of 200 to 299, and of a gRPC answer the code 0.
 type Set struct{ expectations []*expectation }
 
 // Compile checks and compiles expressions. Its error joins one *Error for each

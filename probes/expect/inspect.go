@@ -12,7 +12,7 @@ import (
 
 // variables returns what an expression can look at.
 func variables() []string {
-	return []string{"status", "latency", "proto", "tls", "headers", "body", "json"}
+	return []string{"status", "latency", "proto", "tls", "headers", "body", "json", "grpc"}
 }
 
 // inspector finds in an expression's tree what it refers to. Text would not do:
@@ -22,6 +22,8 @@ type inspector struct {
 	names map[string]bool // keys, fields and literals that the expression spells out
 	upper ast.Expr        // a header named with capitals; nil: none
 	name  string          // that name
+	grpc  []string        // fields of grpc; "" is grpc as a whole, or a field that is computed
+	field ast.Expr        // a field that grpc does not have; nil: none
 }
 
 // visit walks e; bound are the loop variables that hide the declared ones.
@@ -31,6 +33,9 @@ func (in *inspector) visit(e ast.Expr, bound []string) {
 		name := strings.TrimPrefix(e.AsIdent(), ".")
 		if !slices.Contains(bound, name) && slices.Contains(variables(), name) {
 			in.uses[name] = true
+			if name == "grpc" {
+				in.grpc = append(in.grpc, "")
+			}
 		}
 	case ast.LiteralKind:
 		if s, ok := e.AsLiteral().(types.String); ok {
@@ -39,6 +44,9 @@ func (in *inspector) visit(e ast.Expr, bound []string) {
 	case ast.SelectKind:
 		s := e.AsSelect()
 		in.names[s.FieldName()] = true
+		if in.ofGRPC(e, s.Operand(), s.FieldName(), bound) {
+			return
+		}
 		in.header(e, s.Operand(), s.FieldName(), bound)
 		in.visit(s.Operand(), bound)
 	case ast.CallKind:
@@ -114,6 +122,14 @@ func (e *expectation) inspect(tree *ast.AST) *Error {
 	in := inspector{uses: map[string]bool{}, names: map[string]bool{}}
 	in.visit(tree.Expr(), nil)
 	e.uses, e.names = in.uses, in.names
+	e.grpcBeside = slices.ContainsFunc(in.grpc, func(f string) bool { return f != "code" && f != "status" })
+	if in.field != nil {
+		at := tree.SourceInfo().GetStartLocation(in.field.ID())
+		return &Error{
+			Expression: e.expression, Problem: column(at.Line(), at.Column()) + "grpc has no " + strconv.Quote(in.field.AsSelect().FieldName()),
+			Fix: "it has " + strings.Join(grpcFields(), ", "),
+		}
+	}
 	if in.upper == nil {
 		return nil
 	}
@@ -127,7 +143,7 @@ func (e *expectation) inspect(tree *ast.AST) *Error {
 // about sums up what an expression refers to.
 func (e *expectation) about() About {
 	switch {
-	case len(e.uses) == 1 && e.uses["status"]:
+	case len(e.uses) == 1 && e.uses["status"], len(e.uses) == 1 && e.uses["grpc"] && !e.grpcBeside:
 		return AboutStatus
 	case len(e.uses) == 1 && e.uses["latency"]:
 		return AboutLatency
