@@ -30,6 +30,7 @@ func wireRules() []rule {
 		{ReasonRefused, failed(wire.FailureRefused)},
 		{ReasonConnectTimeout, failed(wire.FailureConnectTimeout)},
 		{ReasonConnectFailed, failed(wire.FailureConnect)},
+		{ReasonProxy, failed(wire.FailureProxy)},
 		{ReasonCertificate, failed(wire.FailureCertificate)},
 		{ReasonTLS, failed(wire.FailureTLS)},
 		// TLS 1.3 servers refuse a client's certificate only after it believes

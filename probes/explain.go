@@ -15,7 +15,7 @@ func Explain(e wire.Evidence) string {
 		return "cut short after " + round(e.Elapsed)
 	case ReasonSkipped:
 		return "not sent: " + e.Error
-	case ReasonDNS, ReasonRefused, ReasonConnectTimeout, ReasonConnectFailed, ReasonCertificate:
+	case ReasonDNS, ReasonRefused, ReasonConnectTimeout, ReasonConnectFailed, ReasonProxy, ReasonCertificate:
 		return fmt.Sprintf("%s (after %s)", e.Error, round(e.Elapsed))
 	case ReasonTLS:
 		if e.Failure == "" {

@@ -15,6 +15,8 @@ type Conn struct {
 	raw     net.Conn
 	tap     tap
 	tls     *tls.Conn // nil: plain
+	outer   *tls.Conn // that it runs in: an https proxy's; nil: it runs over the tap
+	whole   *Proxy    // that reads our requests in the host's place; nil: the host does
 	kern    kernel    // nil: no kernel evidence
 	opening opening
 

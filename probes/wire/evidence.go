@@ -134,6 +134,7 @@ const (
 	FailureRefused        Failure = "refused"
 	FailureConnectTimeout Failure = "connect_timeout"
 	FailureConnect        Failure = "connect_failed"
+	FailureProxy          Failure = "proxy"       // the proxy could not be reached, or did not open the connection
 	FailureCertificate    Failure = "certificate" // the peer's certificate was not accepted here
 	FailureTLS            Failure = "tls"
 )

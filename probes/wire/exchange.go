@@ -70,7 +70,7 @@ func (x *exchange) describe() {
 // leaves in one write.
 func (x *exchange) encode() error {
 	var plain bytes.Buffer
-	if err := x.req.HTTP.Write(&plain); err != nil {
+	if err := x.conn.write(x.req.HTTP, &plain); err != nil {
 		return fmt.Errorf("encoding the request: %w", err)
 	}
 	x.wire = plain.Bytes()

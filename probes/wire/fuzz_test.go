@@ -18,7 +18,7 @@ import (
 // a few at a time, and then ends.
 type canned struct {
 	net.Conn // the methods that are not used
-	answer   *bytes.Reader
+	answer   io.Reader
 	step     int
 }
 

@@ -24,7 +24,7 @@ func (c *Conn) handshake(ctx context.Context, o Options, e *Evidence) (Failure, 
 		deadline(ctx, c.raw, began.Add(o.Handshake))
 	}
 	cut := cutOn(ctx, c.raw)
-	c.tls = tls.Client(&c.tap, config)
+	c.tls = tls.Client(c.below(), config)
 	// Not the caller's ctx: it would start a goroutine, and close the
 	// connection; the deadline ends it as well.
 	err := c.tls.HandshakeContext(context.Background())
@@ -38,7 +38,8 @@ func (c *Conn) handshake(ctx context.Context, o Options, e *Evidence) (Failure, 
 	state := c.tls.ConnectionState()
 	if err != nil {
 		e.Chain = refusedFacts(err, state.PeerCertificates, sni(config))
-		return handshakeFailure(err, e), fmt.Errorf("TLS handshake: %w", err)
+		failure := handshakeFailure(err, e)
+		return failure, fmt.Errorf("TLS handshake: %w%s", err, e.Chain.blamed())
 	}
 	e.Chain = factsOf(state, sni(config))
 	if err := e.Chain.revoked(); err != nil {

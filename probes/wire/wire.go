@@ -22,6 +22,10 @@ type ResolveFunc func(ctx context.Context, host string) ([]netip.Addr, error)
 type Options struct {
 	Host, Port string
 	Protocol   Protocol
+	Proxy      *Proxy     // nil: straight to the host
+	Family     Family     // of the addresses that are dialled
+	Source     netip.Addr // the local address; zero: the system's choice
+	Socket     string     // path of a unix socket that is dialled in place of host and proxy; empty: none
 	Dial       DialFunc
 	Resolve    ResolveFunc
 	// Allow is asked right before each address is dialled; an error means that it
