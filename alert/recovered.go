@@ -30,8 +30,8 @@ func recovered(i Incident, outcomes []probes.Outcome) string {
 		}
 		return "answers come in time again: " + answer
 	case probes.FamilyCertificate:
-		if !a.TLSExpiry.IsZero() {
-			return "the certificate was accepted, and is valid until " + clock(a.TLSExpiry)
+		if end := a.Expires().NotAfter; !end.IsZero() {
+			return "the certificate was accepted, and is valid until " + clock(end)
 		}
 		return "the certificate was accepted: " + answer
 	case probes.FamilyLimits:
@@ -88,8 +88,8 @@ func returns(i Incident, outcomes []probes.Outcome, changed cause, o Options) []
 	case i.Family == probes.FamilyLatency && limit != "":
 		return []string{"When answers take longer than " + limit + " again: " + rule(o) + "."}
 	case i.Family == probes.FamilyCertificate:
-		if a := proof(i.Family, outcomes); a != nil && !a.TLSExpiry.IsZero() {
-			return []string{"When the certificate comes near its end, " + clock(a.TLSExpiry) + ", and is not renewed."}
+		if a := proof(i.Family, outcomes); a != nil && !a.Expires().NotAfter.IsZero() {
+			return []string{"When the certificate comes near its end, " + clock(a.Expires().NotAfter) + ", and is not renewed."}
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"perch.example/diagnose/clients"
 	"perch.example/probes"
@@ -81,34 +80,6 @@ func (j *judgement) otherAdvice() []step {
 		return []step{next(j.ownPodAdvice())}
 	default:
 		return nil
-	}
-}
-
-// certificateAdvice says which certificate would do. The handshake's own text
-// names the cause; it chooses words here and decides nothing.
-func (j *judgement) certificateAdvice() []step {
-	has := func(s string) bool { return strings.Contains(j.at.Detail, s) }
-	switch {
-	case answered(j.at):
-		return []step{next(fmt.Sprintf("For the API's owner: renew the certificate before %s.", j.at.TLSExpiry.UTC().Format("2006-01-02 15:04 MST")))}
-	case has("x509: certificate has expired or is not yet valid") && has(" is before "):
-		return []step{next("see whether perch's clock is right: by it the certificate is not valid yet."), next("For the API's owner: the certificate begins in the future.")}
-	case has("x509: certificate has expired"):
-		return []step{next("For the API's owner: renew the certificate: it has expired.")}
-	case has("x509: certificate is valid for"), has("x509: certificate is not valid for any names"), has("x509: cannot validate certificate for"):
-		return []step{
-			next("compare the host of the URL (and tls.server_name) with the names in the certificate: it was made for another host."),
-			next("For the API's owner: the certificate lacks this host's name, if the URL is right."),
-		}
-	case has("x509: certificate signed by unknown authority"):
-		return []step{
-			next("give perch and the application the CA that signed it (tls.ca_file): an unknown authority did. A proxy that opens TLS on the way shows such a certificate too."),
-			next("For the API's owner: send the intermediate certificates as well, if the authority is a public one."),
-		}
-	}
-	return []step{
-		next("give perch and the application the right CA (tls.ca_file), if the API has one of its own."),
-		next("For the API's owner: renew the certificate."),
 	}
 }
 

@@ -59,12 +59,14 @@ const (
 	EarlyFirst    Early = "e" // a first sighting
 )
 
-// Expiry says how near the certificate's end is.
+// Expiry says how long the peer's certificates are good yet: the one of its chain
+// that ends first counts.
 type Expiry string
 
-// How near the end of the certificate is.
+// How near their end is.
 const (
 	ExpiryFar      Expiry = "far" // or no TLS
+	ExpiryStaple   Expiry = "far, but a client that looks at the OCSP staple may refuse it"
 	ExpirySoon     Expiry = "within 21 days"
 	ExpiryImminent Expiry = "within 7 days"
 )
@@ -75,4 +77,4 @@ func ageValues() []Age         { return []Age{AgeEarly, AgeWithin, AgeLonger} }
 func earlyValues() []Early {
 	return []Early{EarlyOutlived, EarlyMass, EarlyRepeated, EarlyOnly, EarlyFirst}
 }
-func expiryValues() []Expiry { return []Expiry{ExpiryFar, ExpirySoon, ExpiryImminent} }
+func expiryValues() []Expiry { return []Expiry{ExpiryFar, ExpiryStaple, ExpirySoon, ExpiryImminent} }

@@ -129,7 +129,7 @@ func (j *judgement) decide() {
 		j.facts.Reason = probes.ReasonInternal // an attempt without a reason is never ok
 	}
 	j.facts.Exhausted = j.spent()
-	j.facts.Expiry = expiry(j.at.TLSExpiry, j.l.in.Now)
+	j.facts.Expiry = expiry(*j.at, j.l.in.Now)
 }
 
 // decideFresh judges by the first fresh attempt, and by a second where perch
@@ -156,18 +156,6 @@ func cutReason(c probes.Cut) probes.Reason {
 		return probes.ReasonInternal
 	}
 	return probes.ReasonInternal
-}
-
-// expiry says how near a certificate's end is.
-func expiry(end, now time.Time) Expiry {
-	const day = 24 * time.Hour
-	switch left := end.Sub(now); {
-	case end.IsZero() || left > 21*day:
-		return ExpiryFar
-	case left > 7*day:
-		return ExpirySoon
-	}
-	return ExpiryImminent
 }
 
 // outcome puts everything together.

@@ -56,8 +56,7 @@ func (j *judgement) freshMessage() string {
 	}
 	switch {
 	case j.at.OK() && j.facts.Expiry != ExpiryFar:
-		return fmt.Sprintf("it %s, but the certificate expires in %s (%s)", answer(*j.at),
-			human(j.at.TLSExpiry.Sub(j.l.in.Now)), j.at.TLSExpiry.UTC().Format("2006-01-02 15:04 MST"))
+		return fmt.Sprintf("it %s, but %s", answer(*j.at), j.expiring())
 	case j.at.OK():
 		return "it " + answer(*j.at)
 	case j.at.Connection == probes.ConnectionControl:

@@ -119,14 +119,16 @@ func freshRules() []Rule {
 // certificateRules warn before a certificate ends. Idle rungs are not touched.
 func certificateRules() []Rule {
 	soon := Rule{
-		Table: TableFresh, Kinds: []probes.Kind{probes.KindHTTP},
+		Table: TableFresh, Kinds: []probes.Kind{probes.KindHTTP, probes.KindGRPC, probes.KindTLS},
 		Connections: []probes.Connection{probes.ConnectionFresh},
 		Reasons:     []probes.Reason{probes.ReasonOK}, Expiry: []Expiry{ExpirySoon},
 		Verdict: probes.VerdictDegraded, Diagnosis: probes.DiagnosisCertificate, Family: probes.FamilyCertificate,
-		Why: "The certificate expires within 21 days.",
+		Why: "A certificate that the chain needs (the server's own, or one that it is signed with) expires within 21 days.",
 	}
-	imminent := soon
+	imminent, staple := soon, soon
 	imminent.Expiry, imminent.Verdict = []Expiry{ExpiryImminent}, probes.VerdictFail
-	imminent.Why = "The certificate expires within 7 days."
-	return []Rule{imminent, soon}
+	imminent.Why = "One of them expires within 7 days."
+	staple.Expiry = []Expiry{ExpiryStaple}
+	staple.Why = "Its OCSP staple has expired, cannot be read, does not know it, or is missing though it asks for one."
+	return []Rule{imminent, soon, staple}
 }

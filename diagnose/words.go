@@ -48,8 +48,11 @@ func bytesOf(n int64) string {
 	return strconv.FormatInt(n, 10) + " bytes"
 }
 
-// answer words an answer: "answered 200 in 142 ms".
+// answer words an answer: "answered 200 in 142 ms", or that of a handshake alone.
 func answer(a probes.Attempt) string {
+	if a.TLS != nil && a.RequestBytes == 0 {
+		return fmt.Sprintf("shook hands over TLS %s in %s", a.TLS.Version, human(a.Elapsed))
+	}
 	if a.Status == 0 {
 		return "answered in " + human(a.Elapsed)
 	}

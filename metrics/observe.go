@@ -106,17 +106,18 @@ func (m *Metrics) observeFindings(outcomes []probes.Outcome) {
 	}
 }
 
-// observeCertificates keeps the earliest expiry of each target's run: backends
-// behind one name may show different certificates.
+// observeCertificates keeps the earliest expiry of each target's run, of the server's own certificate or one
+// that it is signed with: backends behind one name may show different ones.
 func (m *Metrics) observeCertificates(outcomes []probes.Outcome) {
 	earliest := map[string]time.Time{}
 	for _, o := range outcomes {
 		for _, a := range o.Attempts {
-			if a.TLSExpiry.IsZero() {
+			end := a.Expires().NotAfter
+			if end.IsZero() {
 				continue
 			}
-			if t, seen := earliest[o.Target]; !seen || a.TLSExpiry.Before(t) {
-				earliest[o.Target] = a.TLSExpiry
+			if t, seen := earliest[o.Target]; !seen || end.Before(t) {
+				earliest[o.Target] = end
 			}
 		}
 	}

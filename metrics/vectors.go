@@ -108,7 +108,7 @@ func (v *vectors) addTarget() {
 	v.incidentOpen = gauge("perch_incident_open",
 		"1 while an incident of this family is open, else 0.", "target", "family")
 	v.certificateExpiry = lasting("perch_tls_certificate_expiry_timestamp_seconds",
-		"When the server's own certificate expires, the earliest of those seen in the last run.", "target")
+		"When a certificate that the target's chain needs expires first, its own or one that it is signed with; the earliest seen in the last run.", "target")
 	v.requests = counter("perch_requests_total",
 		"Requests that left, of every kind.", "target")
 	v.budgetLimit = gauge("perch_budget_limit_requests_per_second",

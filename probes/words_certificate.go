@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// longestWarned is how long before its end a certificate is told of.
+const longestWarned = 21 * 24 * time.Hour
+
 // certificateWords say what is wrong with the certificate: its time, from its
 // own dates, or what the verification says of it. What is not known is left to
 // the diagnosis.
@@ -18,7 +21,11 @@ func (o Outcome) certificateWords() string {
 	if at.IsZero() { // no request left
 		at = o.Started
 	}
-	left := a.TLSExpiry.Sub(at)
+	c, what := a.Expires(), "the certificate"
+	if a.TLS != nil && a.TLS.Earliest != a.TLS.Leaf {
+		what = "an intermediate certificate"
+	}
+	left := c.NotAfter.Sub(at)
 	detail := strings.ToLower(a.Detail)
 	says := func(any ...string) bool {
 		for _, text := range any {
@@ -29,10 +36,14 @@ func (o Outcome) certificateWords() string {
 		return false
 	}
 	switch {
-	case !a.TLSExpiry.IsZero() && left <= 0:
-		return "the certificate expired on " + a.TLSExpiry.UTC().Format(time.DateOnly)
+	case !c.NotAfter.IsZero() && left <= 0:
+		return what + " expired on " + c.NotAfter.UTC().Format(time.DateOnly)
+	case a.Reason != ReasonCertificate && left > longestWarned && a.StapleTrouble(at) != "":
+		return "the certificate " + a.StapleTrouble(at)
 	case a.Reason != ReasonCertificate:
-		return "the certificate expires " + within(left)
+		return what + " expires " + within(left)
+	case says("its certificate is revoked"):
+		return "the certificate is revoked"
 	case says("is valid for", "not valid for any names", "contain any ip sans", "legacy common name"):
 		return "the certificate is not valid for this name"
 	case says("unknown authority", "self-signed", "self signed"):
@@ -46,7 +57,7 @@ func (o Outcome) certificateWords() string {
 // certified is the attempt that shows the certificate's trouble; nil: none does.
 func (o Outcome) certified() *Attempt {
 	for i := range o.Attempts {
-		if a := &o.Attempts[i]; a.Reason == ReasonCertificate || a.OK() && !a.TLSExpiry.IsZero() && a.Reason == o.Reason {
+		if a := &o.Attempts[i]; a.Reason == ReasonCertificate || a.OK() && !a.Expires().NotAfter.IsZero() && a.Reason == o.Reason {
 			return a
 		}
 	}

@@ -46,6 +46,7 @@ type outcomeJSON struct {
 	ClosedAfter *float64         `json:"closed_after_seconds,omitempty"` // a close at idle age 0 is known
 	ClosedBy    string           `json:"closed_by,omitempty"`
 	Attempts    []attemptJSON    `json:"attempts"`
+	TLS         *tlsJSON         `json:"tls,omitempty"`
 	Path        pathJSON         `json:"path"`
 	Retry       *retryJSON       `json:"retry,omitempty"`
 	Client      *clientJSON      `json:"client,omitempty"`

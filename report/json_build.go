@@ -43,7 +43,7 @@ func newDocument(run probes.Run) document {
 func newOutcome(o probes.Outcome) outcomeJSON {
 	out := outcomeJSON{
 		Target: o.Target, Probe: o.Probe, Kind: o.Kind, Verdict: o.Verdict, Reason: o.Reason, Diagnosis: o.Diagnosis,
-		Message: o.Message, Attempts: []attemptJSON{}, Path: newPath(o.Path), Client: newClient(o.Client),
+		Message: o.Message, Attempts: []attemptJSON{}, TLS: newTLS(o), Path: newPath(o.Path), Client: newClient(o.Client),
 		Hypotheses: []hypothesisJSON{}, Advice: append([]string{}, o.Advice...), Accepted: newAccepted(o.Accepted),
 	}
 	if o.Verdict == "" {

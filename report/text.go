@@ -127,6 +127,11 @@ func exchange(o *probes.Outcome) string {
 	if ph := phases(o.Attempts[len(o.Attempts)-1].Phases); ph != "" {
 		text += " (" + ph + ")"
 	}
+	if o.Kind == probes.KindTLS {
+		if facts := shown(o); facts != "" {
+			text += "; " + facts
+		}
+	}
 	return text
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/asn1"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -77,6 +78,15 @@ func refusedFacts(err error, sent []*x509.Certificate, sni string) *TLSFacts {
 		f.Earliest = certificateOf(invalid.Cert)
 	}
 	return f
+}
+
+// blamed names what was not accepted where it is not the leaf, for the end of an
+// error.
+func (f *TLSFacts) blamed() string {
+	if f.Earliest == f.Leaf {
+		return ""
+	}
+	return fmt.Sprintf(" (the certificate of %q, which the server's own is signed with)", f.Earliest.Subject)
 }
 
 func (f *TLSFacts) ofLeaf(leaf *x509.Certificate) {
