@@ -29,6 +29,7 @@ type call struct {
 	public http.Header // what a redirect may carry: no secret, no cookie
 	tls    *tls.Config
 	body   []byte // of each request; nil: none
+	sent   bool   // a request left
 	trace  string
 }
 
@@ -48,7 +49,7 @@ func (c *call) prepare() error {
 	if err := c.addQuery(); err != nil {
 		return err
 	}
-	c.body = c.spec.Body
+	c.addBody()
 	if c.url.Scheme != "https" {
 		return nil
 	}

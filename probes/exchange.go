@@ -125,9 +125,7 @@ func (c *call) send(ctx context.Context, conn *wire.Conn, role Role, req *http.R
 	response, e := conn.Exchange(ctx, wire.Request{
 		HTTP: req, MaxHead: maxHead, MaxBody: c.spec.MaxBody, Timeout: c.spec.Timeouts.Response,
 		Gate: func(ctx context.Context) error {
-			if refused = c.allowedTo(req); refused == nil {
-				refused = c.env.Slots.Send(ctx, role)
-			}
+			refused = c.leave(ctx, req, role)
 			return refused
 		},
 	})

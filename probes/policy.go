@@ -222,8 +222,10 @@ func (c *call) allowed() error {
 
 // allowedTo asks the policy about one request, right before its first byte.
 func (c *call) allowedTo(r *http.Request) error {
-	if err := c.env.Policy.Method(r.Method); err != nil {
-		return err
+	if c.spec.GRPC == nil { // its POST is the protocol's
+		if err := c.env.Policy.Method(r.Method); err != nil {
+			return err
+		}
 	}
 	return c.env.Policy.Host(r.URL.Hostname())
 }

@@ -157,7 +157,7 @@ func TestLimits(t *testing.T) {
 // TestEachRequestIsAsked: the gate of a single request asks about its own method
 // and host, so that nothing which leads elsewhere passes on an open connection.
 func TestEachRequestIsAsked(t *testing.T) {
-	c := &call{env: Env{Policy: &Policy{File: "p.yaml", Hosts: []string{"api.example"}, Methods: []string{http.MethodGet}}}}
+	c := &call{spec: &Spec{}, env: Env{Policy: &Policy{File: "p.yaml", Hosts: []string{"api.example"}, Methods: []string{http.MethodGet}}}}
 	for _, r := range []struct {
 		method, url, says string
 	}{
