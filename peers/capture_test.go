@@ -24,6 +24,7 @@ type Segment struct {
 	SYN, FIN, RST bool
 	Data          int // bytes
 	Seq, Ack      uint32
+	Head          []byte // the first of what the server's data is, at most 48 bytes; nil: the client's, or none
 }
 
 // Capture records the segments to and from one server port.
@@ -184,6 +185,10 @@ func parseSegment(packet []byte, serverPort uint16) (Segment, bool) {
 	}
 	if !s.FromServer {
 		s.ClientPort = from
+		return s, true
+	}
+	if data := ip + int(tcp[12]>>4)*4; s.Data > 0 && data < len(packet) {
+		s.Head = slices.Clone(packet[data:min(len(packet), data+s.Data)])
 	}
 	return s, true
 }

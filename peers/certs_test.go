@@ -89,5 +89,9 @@ func (p Peer) tlsConfig() (*tls.Config, error) {
 	if !pool.AppendCertsFromPEM(p.RootCA) {
 		return nil, fmt.Errorf("reading the authority of %s: no certificate", p.Name)
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool, ServerName: host, NextProtos: []string{"http/1.1"}}, nil
+	spoken := "http/1.1"
+	if p.HTTP2 {
+		spoken = "h2"
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool, ServerName: host, NextProtos: []string{spoken}}, nil
 }

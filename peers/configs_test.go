@@ -24,6 +24,9 @@ func nginx(t *testing.T, p place) *exec.Cmd {
 		listen += " ssl"
 		secure = fmt.Sprintf("ssl_certificate %s; ssl_certificate_key %s;", p.cert.file, p.cert.keyFile)
 	}
+	if p.http2 {
+		listen += " http2"
+	}
 	path := write(t, filepath.Join(p.dir, "nginx.conf"), fmt.Sprintf(`
 daemon off;
 user root;
@@ -53,9 +56,14 @@ http {
 
 func haproxy(t *testing.T, p place) *exec.Cmd {
 	t.Helper()
-	secure := ""
+	secure, spoken := "", "http/1.1"
+	if p.http2 {
+		spoken = "h2"
+	}
 	if p.cert.file != "" {
-		secure = " ssl crt " + p.cert.bothFile + " alpn http/1.1"
+		secure = " ssl crt " + p.cert.bothFile + " alpn " + spoken
+	} else if p.http2 {
+		secure = " proto h2"
 	}
 	path := write(t, filepath.Join(p.dir, "haproxy.cfg"), fmt.Sprintf(`
 global
@@ -77,6 +85,16 @@ frontend calendar
 
 func apache(t *testing.T, p place) *exec.Cmd {
 	t.Helper()
+	modules, secure := "", ""
+	if p.http2 {
+		modules, secure = "LoadModule http2_module /usr/lib/apache2/modules/mod_http2.so\n", "Protocols h2c\n"
+		// Short of threads it ends idle connections at once.
+		modules += "ThreadLimit 200\nThreadsPerChild 200\nMaxRequestWorkers 1600\nServerLimit 8\nStartServers 4\nMinSpareThreads 800\n"
+	}
+	if p.cert.file != "" {
+		modules += "LoadModule ssl_module /usr/lib/apache2/modules/mod_ssl.so\n"
+		secure = fmt.Sprintf("Protocols h2\nSSLEngine on\nSSLCertificateFile %s\nSSLCertificateKeyFile %s\n", p.cert.file, p.cert.keyFile)
+	}
 	path := write(t, filepath.Join(p.dir, "apache2.conf"), fmt.Sprintf(`
 ServerRoot %[1]s
 ServerName localhost
@@ -88,7 +106,7 @@ Group www-data
 ErrorLog /dev/stderr
 LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
 LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
-KeepAlive On
+%[5]s%[6]sKeepAlive On
 KeepAliveTimeout %[4]dms
 MaxKeepAliveRequests 0
 DocumentRoot %[1]s/www
@@ -96,29 +114,38 @@ DocumentRoot %[1]s/www
   Require all granted
   ForceType application/json
 </Directory>
-`, p.dir, p.host, p.port, p.millis()))
+`, p.dir, p.host, p.port, p.millis(), modules, secure))
 	return exec.Command("apache2", "-D", "FOREGROUND", "-f", path)
 }
 
 func caddy(t *testing.T, p place) *exec.Cmd {
 	t.Helper()
+	scheme, secure, protocols := "http", "", "h1"
+	if p.http2 {
+		protocols = "h1 h2 h2c"
+	}
+	if p.cert.file != "" {
+		scheme, secure = "https", fmt.Sprintf("tls %s %s", p.cert.file, p.cert.keyFile)
+	}
 	path := write(t, filepath.Join(p.dir, "Caddyfile"), fmt.Sprintf(`
 {
   admin off
   auto_https off
   servers {
+    protocols %[7]s
     timeouts {
       idle %[4]dms
     }
   }
 }
-http://:%[3]d {
+%[5]s://:%[3]d {
   bind %[2]s
+  %[6]s
   header Content-Type application/json
   root * %[1]s/www
   file_server
 }
-`, p.dir, p.host, p.port, p.millis()))
+`, p.dir, p.host, p.port, p.millis(), scheme, secure, protocols))
 	cmd := exec.Command("caddy", "run", "--adapter", "caddyfile", "--config", path)
 	cmd.Env = append(cmd.Environ(), "HOME="+p.dir, "XDG_CONFIG_HOME="+p.dir, "XDG_DATA_HOME="+p.dir)
 	return cmd
@@ -137,16 +164,25 @@ func tomcat(t *testing.T, p place) *exec.Cmd {
   <servlet-mapping><servlet-name>default</servlet-name><url-pattern>/</url-pattern></servlet-mapping>
 </web-app>
 `)
+	secure, inside := "", ""
+	if p.http2 {
+		inside = fmt.Sprintf(`<UpgradeProtocol className="org.apache.coyote.http2.Http2Protocol" keepAliveTimeout="%d" />`, p.millis())
+	}
+	if p.cert.file != "" {
+		secure = `SSLEnabled="true"`
+		inside += fmt.Sprintf(`<SSLHostConfig><Certificate certificateFile="%s" certificateKeyFile="%s" type="EC" /></SSLHostConfig>`,
+			p.cert.file, p.cert.keyFile)
+	}
 	write(t, filepath.Join(p.dir, "conf", "server.xml"), fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
 <Server port="-1">
   <Service name="Catalina">
-    <Connector address="%s" port="%d" protocol="HTTP/1.1" keepAliveTimeout="%d" maxKeepAliveRequests="-1" />
+    <Connector address="%s" port="%d" protocol="HTTP/1.1" keepAliveTimeout="%d" maxKeepAliveRequests="-1" %s>%s</Connector>
     <Engine name="Catalina" defaultHost="localhost">
       <Host name="localhost" appBase="webapps" unpackWARs="false" autoDeploy="false" />
     </Engine>
   </Service>
 </Server>
-`, p.host, p.port, p.millis()))
+`, p.host, p.port, p.millis(), secure, inside))
 	const home = "/usr/share/tomcat10"
 	return exec.Command("java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-Djava.security.egd=file:/dev/urandom",
 		"-cp", home+"/bin/bootstrap.jar:"+home+"/bin/tomcat-juli.jar",
@@ -156,22 +192,28 @@ func tomcat(t *testing.T, p place) *exec.Cmd {
 
 func node(t *testing.T, p place) *exec.Cmd {
 	t.Helper()
-	create := "require('http').createServer("
+	module, create, options := "http", "createServer", ""
+	idle := fmt.Sprintf("server.keepAliveTimeout = %d;", p.millis())
 	if p.cert.file != "" {
-		create = fmt.Sprintf("require('https').createServer({cert: fs.readFileSync(%q), key: fs.readFileSync(%q)}, ",
-			p.cert.file, p.cert.keyFile)
+		module, options = "https", fmt.Sprintf("{cert: fs.readFileSync(%q), key: fs.readFileSync(%q)}, ", p.cert.file, p.cert.keyFile)
+	}
+	if p.http2 {
+		module, idle = "http2", fmt.Sprintf("server.setTimeout(%d);", p.millis())
+	}
+	if p.http2 && p.cert.file != "" {
+		create = "createSecureServer"
 	}
 	path := write(t, filepath.Join(p.dir, "server.js"), fmt.Sprintf(`
 const fs = require('fs');
 const body = fs.readFileSync(%q);
-const server = %s(request, response) => {
+const server = require('%s').%s(%s(request, response) => {
   response.setHeader('Content-Type', 'application/json');
   response.setHeader('Content-Length', body.length);
   response.end(body);
 });
-server.keepAliveTimeout = %d;
+%s
 server.listen(%d, %q);
-`, filepath.Join(p.dir, "www", "calendar"), create, p.millis(), p.port, p.host))
+`, filepath.Join(p.dir, "www", "calendar"), module, create, options, idle, p.port, p.host))
 	return exec.Command("node", path)
 }
 
@@ -202,8 +244,12 @@ func serveGo(t *testing.T, link *Link, p place) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	spoken := new(http.Protocols)
+	spoken.SetHTTP1(true)
+	spoken.SetHTTP2(p.http2)
+	spoken.SetUnencryptedHTTP2(p.http2)
 	server := &http.Server{
-		IdleTimeout: p.idle,
+		IdleTimeout: p.idle, Protocols: spoken,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(twoDays))

@@ -32,6 +32,7 @@ type Peer struct {
 	Port   uint16
 	CAFile string // PEM; empty: plain
 	RootCA []byte // the same
+	HTTP2  bool   // speaks HTTP/2: by ALPN, plain by prior knowledge
 }
 
 // place is what a server's configuration needs to know.
@@ -41,6 +42,8 @@ type place struct {
 	port int
 	idle time.Duration
 	cert certificate // zero: plain
+
+	http2 bool // and where the server can choose, nothing else
 }
 
 // seconds is the idle timeout in whole seconds, for servers that know no
@@ -69,12 +72,18 @@ func Start(t *testing.T, name string, idle time.Duration, secure bool) Peer {
 // StartOn is Start at the far end of a link; nil means loopback.
 func StartOn(t *testing.T, link *Link, name string, idle time.Duration, secure bool) Peer {
 	t.Helper()
-	p := place{dir: worldDir(t), host: "127.0.0.1", idle: idle}
+	return start(t, link, name, place{idle: idle}, secure)
+}
+
+// start is StartOn for a place of which the rest is still to be found.
+func start(t *testing.T, link *Link, name string, p place, secure bool) Peer {
+	t.Helper()
+	p.dir, p.host = worldDir(t), "127.0.0.1"
 	if link != nil {
 		p.host = link.ServerIP()
 	}
 	p.port = freePort(t, link, p.host)
-	peer := Peer{Name: name, Addr: net.JoinHostPort(p.host, strconv.Itoa(p.port)), Port: uint16(p.port)}
+	peer := Peer{Name: name, Addr: net.JoinHostPort(p.host, strconv.Itoa(p.port)), Port: uint16(p.port), HTTP2: p.http2}
 	scheme := "http://"
 	if secure {
 		scheme = "https://"
@@ -186,6 +195,9 @@ func awaitAnswer(t *testing.T, link *Link, peer Peer) {
 
 // ask makes one exchange on a connection of its own.
 func ask(link *Link, peer Peer) error {
+	if peer.HTTP2 {
+		return askHTTP2(peer)
+	}
 	conn, err := open(link, peer)
 	if err != nil {
 		return err
