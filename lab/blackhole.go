@@ -18,20 +18,18 @@ func blackholeScenarios() []Scenario {
 // itself.
 const lookEvery = time.Millisecond
 
-// blackhole loses the client's data already before the last good answer leaves,
-// so that a request that follows at once is lost too. Acknowledgements pass
-// until that answer has been acknowledged: only then does everything stop.
+// blackhole loses everything behind the last good answer.
 func blackhole(c *conn) {
-	q, ok := c.lastGood()
-	if !ok || c.losesData() != nil || !c.good(q) {
-		return
+	if q, ok := c.lastGood(); ok {
+		c.vanish(func() bool { return c.good(q) })
 	}
-	for c.unacknowledged() > 0 {
-		if !c.sleep(lookEvery) {
-			return
-		}
-	}
-	if c.losesAll() != nil {
+}
+
+// vanish loses the client's data already before the last good answer leaves, so
+// that a request that follows at once is lost too. Acknowledgements pass until
+// that answer has been acknowledged: only then does everything stop.
+func (c *conn) vanish(answer func() bool) {
+	if c.losesData() != nil || !answer() || !c.acknowledged() || c.losesAll() != nil {
 		return
 	}
 	c.leaving()
@@ -39,22 +37,40 @@ func blackhole(c *conn) {
 	_ = c.tcp.SetLinger(0)
 }
 
-// crossedClose makes certain what is a race elsewhere. From before the last
-// good answer on, a socket filter loses what the client sends, so that our
-// kernel never takes the next request. That the filter lost a segment says
-// that the request was written; the FIN that leaves then carries the old
+// acknowledged waits until the client's kernel has all that was written; false
+// when the server was closed meanwhile.
+func (c *conn) acknowledged() bool {
+	for c.unacknowledged() > 0 {
+		if !c.sleep(lookEvery) {
+			return false
+		}
+	}
+	return true
+}
+
+// crossedClose closes while the next request is on its way.
+func crossedClose(c *conn) {
+	if q, ok := c.lastGood(); ok {
+		c.cross(func() bool { return c.good(q) })
+	}
+}
+
+// cross makes certain what is a race elsewhere. From before the last good
+// answer on, a socket filter loses what the client sends, so that our kernel
+// never takes the next request. That the filter lost a segment says that the
+// request was written; the FIN that leaves then carries the old
 // acknowledgement, as one does that passed the request on its way. The socket
 // stays half-closed for a while, for a FIN and an RST one round trip apart are
 // what a client at some distance sees.
 //
-// A TCP keep-alive packet of the client counts as lost as well: hold without.
-func crossedClose(c *conn) {
-	q, ok := c.lastGood()
-	if !ok || c.losesData() != nil {
+// A TCP keep-alive packet of the client counts as lost as well, and so does a
+// frame of HTTP/2 that is no request: hold without.
+func (c *conn) cross(answer func() bool) {
+	if c.losesData() != nil {
 		return
 	}
 	before := c.dropped()
-	if !c.good(q) {
+	if !answer() {
 		return
 	}
 	for c.dropped() == before {

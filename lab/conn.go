@@ -72,29 +72,10 @@ func (c *conn) handshake() error {
 // up with errIdle when the connection has been idle for that long. Any other
 // error means that the client is gone, or did not speak HTTP.
 func (c *conn) next(wait time.Duration) (*http.Request, error) {
-	c.limit.N = maxRequest
-	for c.in.Buffered() == 0 {
-		if err := c.tcp.SetReadDeadline(deadline(c.quiet, wait)); err != nil {
-			return nil, err
-		}
-		_, err := c.in.Peek(1)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			return nil, err
-		}
-		// A request that is already in our kernel would turn the FIN into
-		// an RST: it came in time.
-		if c.pending() == 0 {
-			return nil, errIdle
-		}
-		wait += 10 * time.Millisecond
-	}
-	at := time.Now()
-	if err := c.tcp.SetReadDeadline(time.Time{}); err != nil {
+	if err := c.await(deadline(c.quiet, wait)); err != nil {
 		return nil, err
 	}
+	at := time.Now()
 	q, err := http.ReadRequest(c.in)
 	if err != nil {
 		return nil, err
@@ -105,6 +86,31 @@ func (c *conn) next(wait time.Duration) (*http.Request, error) {
 	c.served++
 	c.note(q, at)
 	return q, nil
+}
+
+// await waits until there is something to read, and allows as much as one
+// request may send. When until, unless zero, passes first, it says errIdle.
+func (c *conn) await(until time.Time) error {
+	c.limit.N = maxRequest
+	for c.in.Buffered() == 0 {
+		if err := c.tcp.SetReadDeadline(until); err != nil {
+			return err
+		}
+		_, err := c.in.Peek(1)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		// A request that is already in our kernel would turn the FIN into
+		// an RST: it came in time.
+		if c.pending() == 0 {
+			return errIdle
+		}
+		until = until.Add(10 * time.Millisecond)
+	}
+	return c.tcp.SetReadDeadline(time.Time{})
 }
 
 // deadline is the end of a wait that began at start; none for 0.

@@ -17,15 +17,17 @@ const docsIntro = `# The lab
 
 <!-- Written by go test ./lab -run Docs -update; change lab/ instead. -->
 
-A server that misbehaves on purpose: one scenario for each reason (reasons.md) that can be met over HTTP/1.1 and TLS. It
-knows nothing of perch, so any HTTP client can be tried on it. ` + "`perch lab`" + ` lists the scenarios and serves them on
-loopback; tests start them with ` + "`lab.Start`" + `.
+A server that misbehaves on purpose: one scenario for each reason (reasons.md) that can be met over HTTP/1.1, HTTP/2 and
+TLS. It knows nothing of perch, so any HTTP client can be tried on it. ` + "`perch lab`" + ` lists the scenarios and serves them
+on loopback; tests start them with ` + "`lab.Start`" + `.
 
 - The first answers of a connection can be good ones (` + "`Healthy`" + ` in the options): then the scenario shows itself on reuse,
   and a control on a fresh connection works.
 - *Reuse* scenarios answer the first request of a connection well and show themselves when it is used again after the
   time in the table, which follows the idle timeout (1 s unless set).
 - Every scenario can be served over TLS, with an authority made at the start; those that say TLS always are.
+- *HTTP/2* scenarios speak nothing else: over TLS by ALPN, plain by prior knowledge (h2c). No request is answered before the
+  client has acknowledged the server's SETTINGS.
 - *Root* scenarios attach a socket filter, for which newer Linux kernels want CAP_NET_ADMIN.
 
 | scenario | reason | needs | reuse after | what the server does |

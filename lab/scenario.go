@@ -16,6 +16,7 @@ type Scenario struct {
 	Reason string // what perch makes of it (docs/reasons.md); "ok" when nothing is wrong
 	About  string // what the server does, in one sentence
 	TLS    bool   // always served over TLS; the others are when [Options] says so
+	H2     bool   // speaks nothing but HTTP/2: over TLS by ALPN, plain by prior knowledge
 	Root   bool   // needs CAP_NET_ADMIN: it attaches a socket filter
 	Linux  bool   // needs Linux
 
@@ -47,6 +48,11 @@ func Scenarios() []Scenario {
 		partialScenarios(),
 		hostileScenarios(),
 		answerScenarios(),
+		h2Scenarios(),
+		h2IdleScenarios(),
+		h2StreamScenarios(),
+		h2PartialScenarios(),
+		h2HostileScenarios(),
 	)
 	for i := range all {
 		all[i] = all[i].after(DefaultIdleTimeout)
@@ -79,6 +85,9 @@ func (s Scenario) after(idle time.Duration) Scenario {
 // nothing.
 func (s Scenario) Needs() string {
 	var needs []string
+	if s.H2 {
+		needs = append(needs, "HTTP/2")
+	}
 	if s.TLS {
 		needs = append(needs, "TLS")
 	}

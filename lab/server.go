@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"golang.org/x/net/http2"
 )
 
 // DefaultIdleTimeout is how long an idle connection lives unless [Options] says
@@ -135,6 +137,9 @@ func (s *Server) prepareTLS() error {
 	s.tls, err = ca.serverConfig()
 	if err != nil {
 		return err
+	}
+	if s.scenario.H2 {
+		s.tls.NextProtos = []string{http2.NextProtoTLS}
 	}
 	if s.scenario.identity == nil {
 		return nil

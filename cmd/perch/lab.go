@@ -59,10 +59,14 @@ interrupted. It listens on loopback unless --listen says otherwise.`,
 
 // labNote says what a client needs to know beside the URL.
 func labNote(server *lab.Server) string {
-	if r := server.Resolver(); r != "" {
+	switch r := server.Resolver(); {
+	case r != "":
 		return "  (name server " + r + ")"
+	case server.Scenario().H2:
+		return "  (HTTP/2 only)"
+	default:
+		return ""
 	}
-	return ""
 }
 
 func writeAuthority(server *lab.Server, dir, name string) error {
