@@ -1,7 +1,6 @@
 package config
 
 import (
-	"net/http"
 	"net/netip"
 	"net/url"
 	"time"
@@ -67,14 +66,6 @@ func (c *checker) reach(out *probes.Spec, p probeSettings) {
 	}
 	if out.Kind == probes.KindGRPC && out.GRPC == nil {
 		out.GRPC = &probes.GRPC{}
-	}
-	c.readOnly(out, p)
-}
-
-// readOnly refuses a POST that nobody says is harmless.
-func (c *checker) readOnly(s *probes.Spec, p probeSettings) {
-	if s.Method == http.MethodPost && s.ReadOnly == "" {
-		c.wrong(c.at(p.Place, "method"), "may change something, and perch only reads", `say why this POST changes nothing: read_only: "<why>"; or want GET, HEAD or OPTIONS`)
 	}
 }
 

@@ -32,8 +32,8 @@ func reachProbeFields() []field {
 		{key: "unused", doc: "Kind idle: also hold connections that never carried a request.", value: boolean()},
 		{key: "requests", doc: "Kind http: how many requests one connection carries, one after the other, to find after how many, or at which age, the server ends it.", value: count(1, 10_000)},
 		{key: "gap", doc: "Between those.", value: duration(0, time.Hour)},
-		{key: "read_only", doc: "Why this POST, or this gRPC method, changes nothing.", value: filled(text("a reason"))},
-		{key: "body", doc: "Of a POST, as it is sent.", value: hidden(text("text"))},
+		{key: "read_only", doc: "Why this POST, or this gRPC method, changes nothing. A POST is sent once, on a fresh connection.", value: filled(text("a reason"))},
+		{key: "body", doc: "Of a POST, as it is sent; JSON, unless a Content-Type header says what else.", value: body()},
 		{key: "grpc", doc: "Kind grpc, and kind idle over gRPC: what is called; left out, the health check of the whole server.", value: mappingOf(
 			field{key: "service", doc: "Whose health is asked for.", value: text("a service such as shop.Stock")},
 			field{key: "method", doc: "A unary method, in place of the health check; needs read_only.", value: text("a method such as shop.Stock/List")},

@@ -16,7 +16,7 @@ func policyTable() value {
 		field{key: "hosts", doc: "The hosts that may be called; *.example stands for all below example. Left out: any.", value: listOf(hostPattern(), 1, 10_000)},
 		field{key: "networks", doc: "What the addresses have to be in that are dialled. Left out: any.", value: listOf(network(), 1, 10_000)},
 		field{key: "denied_networks", doc: "What no address may be in that is dialled.", value: listOf(network(), 1, 10_000)},
-		field{key: "methods", doc: "The methods that may be sent. Left out: GET, HEAD and OPTIONS.", value: listOf(policyMethod(), 1, 3)},
+		field{key: "methods", doc: "The methods that may be sent. POST: those that a config declares read_only. gRPC's own is not meant. Left out: GET, HEAD and OPTIONS.", value: listOf(policyMethod(), 1, 4)},
 		field{key: "max_share", doc: "The largest share of a rate_limit, of all targets at a host together.", value: percent()},
 		field{key: "max_rate", doc: "The largest budget (rate_limit x share), of all targets at a host together.", value: rate()},
 		field{key: "max_daily_limit", doc: "The largest daily_limit, of all targets at a host together.", value: count(1, 100_000_000)},
@@ -74,8 +74,8 @@ func hostLimitRules(c *checker, at place, _ map[string]any) {
 
 // policyMethod is one that perch sends.
 func policyMethod() value {
-	v := word("GET", "HEAD", "OPTIONS")
-	return refusing(v, "cannot be allowed: perch only reads", "want GET, HEAD or OPTIONS", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "TRACE")
+	v := word("GET", "HEAD", "OPTIONS", "POST")
+	return refusing(v, "cannot be allowed: perch only reads", "want GET, HEAD, OPTIONS or POST", "PUT", "PATCH", "DELETE", "CONNECT", "TRACE")
 }
 
 // What a schema can see of a host: a name without a port, or IPv6 with its colons.

@@ -90,7 +90,7 @@ func (c *checker) doubtPath(at place, path string) {
 		return
 	}
 	if word := action(u.Path); word != "" {
-		c.warn(at, fmt.Sprintf("the path looks like an action (%s)", word), "make sure that a GET changes nothing there")
+		c.warn(at, fmt.Sprintf("the path looks like an action (%s)", word), "make sure that a request changes nothing there")
 	}
 	if secretParameter(u.RawQuery) {
 		c.warn(at, "the query holds a literal that looks like a secret", "move it to query: {name: ..., from: {env: NAME}}")
