@@ -17,6 +17,7 @@ type Conn struct {
 	tls     *tls.Conn // nil: plain
 	outer   *tls.Conn // that it runs in: an https proxy's; nil: it runs over the tap
 	whole   *Proxy    // that reads our requests in the host's place; nil: the host does
+	h2      *h2       // nil: HTTP/1.1
 	kern    kernel    // nil: no kernel evidence
 	opening opening
 
@@ -36,7 +37,7 @@ type Conn struct {
 func (c *Conn) Opening() Evidence {
 	e := c.opening.evidence()
 	e.Phases, e.Elapsed = c.opening.phases, c.opening.elapsed
-	e.TLS, e.Kernel = c.tls != nil, c.kern != nil
+	e.TLS, e.Kernel, e.Proto = c.tls != nil, c.kern != nil, c.proto()
 	return e
 }
 
@@ -49,6 +50,14 @@ func (c *Conn) Close() error {
 		err = c.raw.Close()
 	})
 	return err
+}
+
+// proto is what the connection speaks, as answers name it.
+func (c *Conn) proto() string {
+	if c.h2 != nil {
+		return protoH2
+	}
+	return "HTTP/1.1"
 }
 
 // reader returns what the answer is read from.

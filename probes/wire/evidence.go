@@ -84,6 +84,9 @@ type H2 struct {
 	Goaway *Goaway // the last one that came; nil: none
 	Reset  *uint32 // error code of a RST_STREAM on our stream; nil: none came
 	Pings  int     // PINGs that the peer sent since the last exchange
+
+	PingsSent       int // PINGs that we sent while it was held
+	PingsUnanswered int // of them
 }
 
 // Goaway is a GOAWAY frame of the peer's.
@@ -181,4 +184,6 @@ const (
 	EndHeadLimit   Ending = "head_too_large" // beyond MaxHead
 	EndConflict    Ending = "conflicting_lengths"
 	EndBodyLimit   Ending = "body_too_large" // beyond MaxBody, as sent or decompressed
+	EndStreamReset Ending = "stream_reset"   // HTTP/2: RST_STREAM
+	EndGoaway      Ending = "goaway"         // HTTP/2: a GOAWAY that leaves our stream out: no answer will come
 )

@@ -18,6 +18,7 @@ type exchange struct {
 	e    Evidence
 
 	wire   []byte // the request as it goes out: under TLS, records
+	rest   []byte // HTTP/2: of its body, what the peer had no room for yet
 	from   int64  // offset in our stream at which it begins
 	in     int64  // offset in the peer's stream that had been read before it
 	before int64  // offset in the peer's stream up to which bytes had come before it
@@ -44,7 +45,7 @@ func (c *Conn) Exchange(ctx context.Context, r Request) (Response, Evidence) {
 	}
 	cut := cutOn(ctx, c.raw)
 	x.send()
-	response := x.receive()
+	response := x.read()
 	x.observe()
 	cut.stop()
 	x.finish()
@@ -54,11 +55,19 @@ func (c *Conn) Exchange(ctx context.Context, r Request) (Response, Evidence) {
 	return response, x.e
 }
 
+// read reads the answer to its end.
+func (x *exchange) read() Response {
+	if x.conn.h2 != nil {
+		return x.receiveH2()
+	}
+	return x.receive()
+}
+
 // describe fills in what is known before anything is sent.
 func (x *exchange) describe() {
 	c := x.conn
 	x.e = c.opening.evidence()
-	x.e.TLS, x.e.Kernel = c.tls != nil, c.kern != nil
+	x.e.TLS, x.e.Kernel, x.e.Proto = c.tls != nil, c.kern != nil, c.proto()
 	x.e.Held, x.e.Served, x.e.LeftOver = c.held || c.served > 0, c.served, c.leftOver
 	x.e.HoldLate, x.e.HoldKnown = c.last.Late, c.last.LateKnown
 	if !x.e.Held {
@@ -70,7 +79,7 @@ func (x *exchange) describe() {
 // leaves in one write.
 func (x *exchange) encode() error {
 	var plain bytes.Buffer
-	if err := x.conn.write(x.req.HTTP, &plain); err != nil {
+	if err := x.write(&plain); err != nil {
 		return fmt.Errorf("encoding the request: %w", err)
 	}
 	x.wire = plain.Bytes()
@@ -86,6 +95,14 @@ func (x *exchange) encode() error {
 	}
 	x.e.RequestSize = int64(len(x.wire))
 	return nil
+}
+
+func (x *exchange) write(plain *bytes.Buffer) (err error) {
+	if x.conn.h2 == nil {
+		return x.conn.write(x.req.HTTP, plain)
+	}
+	x.rest, err = x.conn.h2.encode(plain, x.req.HTTP, x.conn.tls != nil)
+	return err
 }
 
 // send writes the request and takes the snapshots around the write.
@@ -112,13 +129,13 @@ func (x *exchange) send() {
 		x.before = s.before.Received
 		c.idle.record(s.before, c.idleSince)
 		x.e.Events = c.idle.events
-		x.e.Pushed = c.tls == nil && s.before.Queued > 0
+		x.e.Pushed = c.tls == nil && c.h2 == nil && s.before.Queued > 0
 	}
 	if s.err != nil {
 		x.e.Error = s.err.Error()
 		// Our own deadline is no verdict of the system's: reading ends by it too.
 		if !errors.Is(s.err, os.ErrDeadlineExceeded) && !errors.Is(s.err, net.ErrClosed) {
-			x.e.WriteErr = errnoOf(s.err)
+			x.e.WriteErr = c.writeErr(s.err)
 		}
 	}
 	t.watching, t.steps, t.after = true, nil, nil
@@ -157,6 +174,9 @@ func (x *exchange) observe() {
 
 // unasked reports whether what came was sent before the peer had our request.
 func (x *exchange) unasked() bool {
+	if x.conn.h2 != nil {
+		return false // what came on our stream is for us
+	}
 	first := x.e.First
 	return x.e.Pushed || x.e.LeftOver > 0 || first != nil && x.source.stage != StageNone && first.Acked == 0
 }

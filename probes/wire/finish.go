@@ -13,6 +13,9 @@ func (x *exchange) finish() {
 	x.times()
 	x.ask()
 	x.lateness()
+	if c.h2 != nil {
+		x.e.H2 = c.h2.evidence(x.e.H2)
+	}
 	if x.e.Held {
 		x.e.IdleClose = x.idleClose()
 	}
@@ -21,7 +24,10 @@ func (x *exchange) finish() {
 	c.served++
 	c.leftOver = x.e.LeftAfter
 	c.idleSince = x.endAt()
-	c.held, c.last, c.idle = false, Held{}, idleRecord{}
+	c.held, c.last, c.idle = false, Held{}, idleRecord{frames: c.h2 != nil}
+	if c.h2 != nil {
+		c.restH2()
+	}
 	deadline(context.Background(), c.raw, time.Time{})
 }
 
@@ -100,7 +106,11 @@ func (x *exchange) lateness() {
 // seen while it was held, with the words that only reading gives.
 func (x *exchange) idleClose() *Close {
 	r, since := &x.conn.idle, x.conn.idleSince
-	switch {
+	switch h := x.conn.h2; {
+	case h != nil && h.goneAt != nil:
+		return h.goneAt
+	case h != nil && h.notified != nil:
+		return h.notified
 	case x.e.LeftOver > 0:
 		return &Close{At: since, State: "bytes"}
 	case x.e.Alerted:

@@ -9,6 +9,7 @@ import (
 
 // idleRecord is what was seen of a connection since its last answer.
 type idleRecord struct {
+	frames bool // HTTP/2: bytes are frames, which are taken, and say nothing by having come
 	events []Snapshot
 	bytes  *Close // first bytes
 	end    *Close // first FIN or RST
@@ -17,12 +18,17 @@ type idleRecord struct {
 // Hold waits until the instant until without consuming anything, so that what
 // a client finds afterwards is what it would have found without us. With
 // untilClosed it returns at the first event that may be a close. Exchange may
-// follow in another goroutine.
+// follow in another goroutine. Over HTTP/2 it takes frames, as every client
+// does, and a GOAWAY is a close.
 //
 // Under TLS bytes are ciphertext: on a connection that has not carried a
 // request they are most likely session tickets and do not end the hold.
 func (c *Conn) Hold(ctx context.Context, until time.Time, untilClosed bool) Held {
 	c.held = true
+	if c.h2 != nil {
+		c.last = c.holdH2(ctx, until, untilClosed)
+		return c.last
+	}
 	if c.kern == nil {
 		c.last = sleep(ctx, until)
 		return c.last
@@ -73,6 +79,9 @@ func (c *Conn) idleEvent(s *Snapshot) bool {
 // record keeps s if it shows anything new, and dates the first bytes and the
 // first end. since is when idling began.
 func (r *idleRecord) record(s *Snapshot, since time.Time) {
+	if r.frames && s.State == StateEstablished {
+		return
+	}
 	floor := since
 	if n := len(r.events); n > 0 {
 		last := &r.events[n-1]
@@ -89,7 +98,7 @@ func (r *idleRecord) record(s *Snapshot, since time.Time) {
 	if len(r.events) < maxSteps {
 		r.events = append(r.events, *s)
 	}
-	if s.Queued > 0 && r.bytes == nil {
+	if s.Queued > 0 && r.bytes == nil && !r.frames {
 		r.bytes = s.close("bytes", since)
 	}
 	if s.State != StateEstablished && r.end == nil {

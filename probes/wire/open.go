@@ -20,6 +20,7 @@ func Open(ctx context.Context, o Options) (*Conn, Evidence) {
 		e.Canceled = ctx.Err() != nil
 		return nil, e
 	}
+	e.Proto = c.proto()
 	c.opening = openingOf(e)
 	return c, e
 }
@@ -59,14 +60,14 @@ func (c *Conn) speak(ctx context.Context, o Options, target string, e *Evidence)
 		c.opened = time.Now()
 	}
 	if o.TLS == nil {
-		return "", nil
+		return "", c.agree(o)
 	}
 	c.tap.records = true
 	if failure, err := c.handshake(ctx, o, e); err != nil {
 		return failure, err
 	}
 	c.opened = time.Now()
-	return "", nil
+	return FailureTLS, c.agree(o)
 }
 
 func addrPort(a net.Addr) netip.AddrPort {

@@ -163,6 +163,10 @@ func (x *exchange) failed(err error) {
 		x.e.Ending = EndBodyLimit
 	case errors.Is(err, errConflict):
 		x.e.Ending = EndConflict
+	case errors.Is(err, errStreamReset):
+		x.e.Ending = EndStreamReset
+	case errors.Is(err, errLeftOut):
+		x.e.Ending = EndGoaway
 	case ended:
 		x.e.Ending = s.ended
 	default:

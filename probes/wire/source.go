@@ -38,7 +38,7 @@ func (s *source) Read(p []byte) (int, error) {
 	}
 	n, err := s.r.Read(p)
 	if n > 0 && s.stage == StageNone {
-		s.began()
+		s.began(s.x.conn.tap.start)
 	}
 	if n > 0 && inHead {
 		s.head = append(s.head, p[:n]...)
@@ -49,16 +49,37 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// began notes what the first byte of an answer showed.
-func (s *source) began() {
+// frameSource is what frames are read from: they have their own heads and
+// limits.
+type frameSource struct{ *source }
+
+func (s frameSource) Read(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.r.Read(p)
+	if err != nil {
+		s.end(err)
+	}
+	return n, err
+}
+
+// began notes what the first byte of an answer showed, which came at an offset
+// in the peer's stream.
+func (s *source) began(start int64) {
 	x, t := s.x, &s.x.conn.tap
 	s.stage, s.first = StageHead, t.lastRead
 	t.watching = false // what comes from here on is counted, no longer looked at
-	x.origin = t.start
-	x.note(t.covering(t.start))
-	if t.start < x.before {
+	x.decided(start)
+	if start < x.before && x.conn.h2 == nil {
 		x.e.Pushed = true
 	}
+}
+
+// decided notes what was seen when the bytes from start on came.
+func (x *exchange) decided(start int64) {
+	x.origin = start
+	x.note(x.conn.tap.covering(start))
 }
 
 // note keeps the snapshot at the event that decided.
@@ -97,8 +118,7 @@ func (s *source) end(err error) {
 	}
 	switch s.ended {
 	case EndCloseNotify, EndAlert:
-		x.origin = t.start
-		x.note(t.covering(t.start))
+		x.decided(t.start)
 		x.e.Alerted = t.start < x.before
 	case EndEOF, EndReset:
 		x.note(t.ending())
@@ -125,8 +145,8 @@ func (c *Conn) decrypted() int {
 		return 0
 	}
 	var some [64]byte
-	c.tap.dry = true
+	c.tap.only, c.tap.room = true, 0
 	n, _ := c.tls.Read(some[:])
-	c.tap.dry = false
+	c.tap.only = false
 	return n
 }

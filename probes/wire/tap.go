@@ -33,7 +33,8 @@ type tap struct {
 	firstWrite, firstRead time.Time
 
 	gather *[]byte // writes go here in place of the connection
-	dry    bool    // reads find nothing: what crypto/tls gives then, it held already
+	only   bool    // reads find no more than room, and do not wait: with 0, what crypto/tls gives it held already
+	room   int     // bytes that are known to have come
 
 	overdue  func() bool // whether the exchange's own timeout has passed; nil: it has none
 	watching bool        // look before each read: what is to come decides
@@ -46,7 +47,7 @@ type tap struct {
 const maxSteps = 16
 
 func (t *tap) Read(p []byte) (int, error) {
-	if t.dry {
+	if t.only && t.room <= 0 {
 		return 0, os.ErrDeadlineExceeded // which crypto/tls does not remember
 	}
 	if err := t.watch(); err != nil {
@@ -62,6 +63,7 @@ func (t *tap) Read(p []byte) (int, error) {
 	if n > 0 {
 		t.lastRead = time.Now()
 		t.in += int64(n)
+		t.room -= n
 		t.first()
 	}
 	if t.records {
@@ -104,7 +106,8 @@ func (t *tap) readNow(p []byte) (int, error) {
 	return n, err
 }
 
-// limit cuts p to what is left of the current record's header or body.
+// limit cuts p to what is left of the current record's header or body, and to
+// what may be read now.
 func (t *tap) limit(p []byte) []byte {
 	left := len(p)
 	switch {
@@ -113,6 +116,9 @@ func (t *tap) limit(p []byte) []byte {
 		left = recordHeader - t.got
 	default:
 		left = t.left
+	}
+	if t.only {
+		left = min(left, t.room)
 	}
 	return p[:min(left, len(p))]
 }

@@ -36,6 +36,7 @@ type Options struct {
 	DNS          time.Duration // longest resolution
 	Connect      time.Duration // longest connect to one address
 	Handshake    time.Duration // longest TLS handshake
+	Ping         time.Duration // HTTP/2: how often a PING is sent while the connection is held; 0: never
 }
 
 // Protocol is what is spoken on a connection once it stands.
