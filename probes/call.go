@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -31,6 +32,10 @@ type call struct {
 	body   []byte // of each request; nil: none
 	sent   bool   // a request left
 	trace  string
+
+	forward *Forward    // the proxy on the way; nil: none
+	proxy   *wire.Proxy // the same, with its credentials
+	pinned  netip.Addr  // the one address of the host that is dialled; zero: as the resolver says
 }
 
 func (c *call) prepare() error {
@@ -50,8 +55,8 @@ func (c *call) prepare() error {
 		return err
 	}
 	c.addBody()
-	if c.url.Scheme != "https" {
-		return nil
+	if err := c.prepareWay(); err != nil || c.url.Scheme != "https" {
+		return err
 	}
 	var err error
 	c.tls, err = tlsConfig(c.spec, c.env)
@@ -163,6 +168,7 @@ func (c *call) options() wire.Options {
 	if c.spec.Client != nil {
 		o.TCPKeepAlive = c.spec.Client.TCPKeepAlive
 	}
+	c.addWay(&o)
 	return o
 }
 
@@ -178,15 +184,9 @@ func tlsConfig(s *Spec, env Env) (*tls.Config, error) {
 	if s.TLS.MinVersion != 0 {
 		cfg.MinVersion = s.TLS.MinVersion
 	}
-	if s.TLS.CAFile != "" {
-		pem, err := env.ReadFile(s.TLS.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("reading tls.ca_file: %w", err)
-		}
-		cfg.RootCAs = x509.NewCertPool()
-		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("reading tls.ca_file %q: no PEM certificate inside", s.TLS.CAFile)
-		}
+	var err error
+	if cfg.RootCAs, err = roots(s, env); err != nil {
+		return nil, err
 	}
 	if s.TLS.CertFile == "" {
 		return cfg, nil
@@ -205,6 +205,22 @@ func tlsConfig(s *Spec, env Env) (*tls.Config, error) {
 	}
 	cfg.Certificates = []tls.Certificate{pair}
 	return cfg, nil
+}
+
+// roots are the authorities of tls.ca_file; nil: the system's.
+func roots(s *Spec, env Env) (*x509.CertPool, error) {
+	if s.TLS.CAFile == "" {
+		return nil, nil
+	}
+	pem, err := env.ReadFile(s.TLS.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading tls.ca_file: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("reading tls.ca_file %q: no PEM certificate inside", s.TLS.CAFile)
+	}
+	return pool, nil
 }
 
 // sameOrigin reports whether two URLs have the same scheme, host and port.

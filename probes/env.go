@@ -16,6 +16,7 @@ type Env struct {
 	ReadFile  func(string) ([]byte, error)
 	Policy    *Policy // nil: all that perch can do is allowed
 	UserAgent string
+	Getenv    func(string) (string, bool) // the environment, which may name a proxy; nil: an empty one
 	IDs       *IDs
 	Slots     Slots
 	Settler   Settler       // nil: a connection that cannot be opened counts at once

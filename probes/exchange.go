@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -76,7 +77,8 @@ func (c *call) connect(ctx context.Context, role Role) exchanged {
 }
 
 func (c *call) open(ctx context.Context, role Role) (x exchanged) {
-	if err := c.allowed(); err != nil { // before a resolver is asked: its question leaves, too
+	// Before a resolver is asked: its question leaves, too.
+	if err := cmp.Or(c.allowed(), c.allowedWay()); err != nil {
 		return exchanged{denied: err}
 	}
 	release, err := c.env.Slots.Dial(ctx, role)
@@ -145,6 +147,7 @@ func (c *call) send(ctx context.Context, conn *wire.Conn, role Role, req *http.R
 	if x.attempt.Reason == ReasonOK {
 		x.attempt.Reason, x.attempt.Detail = judgeAnswer(c.spec, response, e.Elapsed)
 		x.attempt.answer(response)
+		c.proxyAnswered(&x.attempt)
 	}
 	c.own(&x.attempt, e, began(e))
 	return x

@@ -76,37 +76,9 @@ func (p ProxyEnv) For(scheme, host, port string) string {
 	if proxy = cmp.Or(proxy, p.All); proxy == "" {
 		return ""
 	}
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	ip, err := netip.ParseAddr(host)
-	if host == "localhost" || err == nil && ip.IsLoopback() {
+	to := url.URL{Scheme: scheme, Host: net.JoinHostPort(strings.TrimSuffix(strings.ToLower(host), "."), port)}
+	if !forwarded(&to, strings.Join(p.No, ",")) {
 		return ""
 	}
-	for _, entry := range p.No {
-		if excepts(strings.ToLower(entry), host, port, ip) {
-			return ""
-		}
-	}
 	return proxy
-}
-
-// excepts reports whether an entry of no_proxy covers a host; ip is the host's,
-// if it is one.
-func excepts(entry, host, port string, ip netip.Addr) bool {
-	if entry == "*" {
-		return true
-	}
-	if network, err := netip.ParsePrefix(entry); err == nil {
-		return ip.IsValid() && network.Contains(ip)
-	}
-	if name, itsPort, err := net.SplitHostPort(entry); err == nil {
-		if itsPort != port {
-			return false
-		}
-		entry = name
-	}
-	if address, err := netip.ParseAddr(entry); err == nil {
-		return address == ip
-	}
-	entry = strings.TrimPrefix(strings.TrimPrefix(entry, "*"), ".")
-	return entry != "" && !ip.IsValid() && (host == entry || strings.HasSuffix(host, "."+entry))
 }

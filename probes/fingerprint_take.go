@@ -276,7 +276,7 @@ func (k *taking) sum(i int) {
 		c.Hello = Seconds(smallest(time.Duration(c.Hello), a.Hello))
 	}
 	if len(s.attempts) > 0 {
-		c.TCPEnds = pathOf(ViaNone, k.network.Sidecar, s.attempts).TCPEnds
+		c.TCPEnds = pathOf(ViaNone, k.network.Sidecar, "", s.attempts).TCPEnds
 	}
 	c.Interface, c.Subnet = k.network.holds(c.Source)
 }

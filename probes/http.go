@@ -63,7 +63,7 @@ func triesAgain(a Attempt) bool {
 }
 
 func begin(s *Spec) Observation {
-	return Observation{Target: s.Target, Probe: s.Probe, Kind: s.Kind, Started: time.Now(), Path: pathOf(s.Via, "", nil)}
+	return Observation{Target: s.Target, Probe: s.Probe, Kind: s.Kind, Started: time.Now(), Path: pathOf(s.Via, "", "", nil)}
 }
 
 // add numbers an attempt and tells at once what there is to learn: a

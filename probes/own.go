@@ -50,7 +50,7 @@ func leftUnused(e wire.Evidence) bool {
 // perch itself stood still: the peer's answer was not seen in time, or the peer
 // did not wait.
 func Stallable(r Reason) bool {
-	return r == ReasonDNS || r == ReasonConnectTimeout || r == ReasonTLS
+	return r == ReasonDNS || r == ReasonConnectTimeout || r == ReasonProxy || r == ReasonTLS
 }
 
 // exhausted says what a socket could not be had for. The error for "no local

@@ -43,8 +43,10 @@ func (p Path) Words() string {
 
 // pathOf decides where the TCP connections of an observation end, from what the
 // config declares, the mesh that was found beside perch (words for people;
-// empty: none) and what the attempts showed. The first that holds:
+// empty: none), the forward proxy that was asked for the connections (likewise)
+// and what the attempts showed. The first that holds:
 //
+//   - through a forward proxy: there.
 //   - declared: before the peer. Perch may not be able to see it.
 //   - over TLS, TCP's round trip is much shorter than what the TLS peer takes to
 //     be heard: before the peer.
@@ -59,13 +61,16 @@ func (p Path) Words() string {
 //
 // Both times are the smallest of all attempts, for the peer may have been busy
 // during one of them.
-func pathOf(declared Via, mesh string, attempts []Attempt) Path {
+func pathOf(declared Via, mesh, forward string, attempts []Attempt) Path {
 	p := Path{TCPEnds: TCPEndsUnknown}
 	p.TCPRTT, p.Hello = roundTrips(attempts)
 	measured := p.TCPRTT > 0 && p.Hello > 0
 	split := endsNearer(p.TCPRTT, p.Hello)
 	far := measured && !split && p.TCPRTT >= farAway
 
+	if forward != "" {
+		p.stands(viaProxy, forward)
+	}
 	switch declared {
 	case ViaMesh:
 		p.stands(viaMesh, "declared")
@@ -109,7 +114,17 @@ func (e Env) path(s *Spec, attempts []Attempt) Path {
 	if e.Mesh != nil && len(attempts) > 0 {
 		mesh = e.Mesh()
 	}
-	return pathOf(s.Via, mesh, attempts)
+	return pathOf(s.Via, mesh, e.forward(s), attempts)
+}
+
+// forward says who named the forward proxy that a probe's connections go to, and
+// which it is; empty: there is none.
+func (e Env) forward(s *Spec) string {
+	f, err := s.Forward(e.Getenv)
+	if err != nil || f == nil {
+		return ""
+	}
+	return f.By + ", " + f.String()
 }
 
 // trips words the two round trips.

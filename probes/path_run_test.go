@@ -14,12 +14,12 @@ func TestSettlePaths(t *testing.T) {
 	seen := func(to netip.AddrPort, hello time.Duration, headers ...string) Observation {
 		a := over(100*time.Microsecond, hello)
 		a.Remote, a.Via = to, headers
-		return Observation{Attempts: []Attempt{a}, Path: pathOf(ViaNone, "", []Attempt{a})}
+		return Observation{Attempts: []Attempt{a}, Path: pathOf(ViaNone, "", "", []Attempt{a})}
 	}
 	alert := seen(here, ms)
 	alert.Attempts[0].Reason = ReasonTLS
 	declared := seen(here, 8*ms)
-	declared.Path = pathOf(ViaProxy, "", declared.Attempts)
+	declared.Path = pathOf(ViaProxy, "", "", declared.Attempts)
 	for _, tt := range []struct {
 		name  string
 		run   []Observation
@@ -33,7 +33,7 @@ func TestSettlePaths(t *testing.T) {
 		{"quick elsewhere", []Observation{seen(here, 8*ms), seen(there, ms)}, TCPEndsBeforePeer, "proxy (by its round trip: TCP 0.1 ms, TLS hello 8.0 ms)"},
 		{"quick once, and a name in the headers", []Observation{seen(here, 8*ms, "envoy"), seen(here, ms)}, TCPEndsBeforePeer, "envoy (by the answer's headers)"},
 		{"declared", []Observation{declared, seen(here, ms)}, TCPEndsBeforePeer, "proxy (declared)"},
-		{"nothing measured", []Observation{{Path: pathOf(ViaNone, "", nil)}, seen(here, ms)}, TCPEndsUnknown, ""},
+		{"nothing measured", []Observation{{Path: pathOf(ViaNone, "", "", nil)}, seen(here, ms)}, TCPEndsUnknown, ""},
 	} {
 		SettlePaths(tt.run)
 		if got := tt.run[0].Path; got.TCPEnds != tt.ends || got.Words() != tt.words {

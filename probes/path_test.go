@@ -70,7 +70,7 @@ func TestWhereTCPEnds(t *testing.T) {
 		{"a nearer address without a hello", ViaNone, "", []Attempt{{Reason: ReasonTLS, MinRTT: ms}, far}, TCPEndsPeer, ""},
 	}
 	for _, tt := range tests {
-		p := pathOf(tt.declared, tt.mesh, tt.attempts)
+		p := pathOf(tt.declared, tt.mesh, "", tt.attempts)
 		if p.TCPEnds != tt.ends || p.Words() != tt.words || len(p.Via) != len(p.By) {
 			t.Errorf("%s: %s, %q; want %s, %q", tt.name, p.TCPEnds, p.Words(), tt.ends, tt.words)
 		}
@@ -79,7 +79,7 @@ func TestWhereTCPEnds(t *testing.T) {
 
 // A path keeps the two times that decided, for whoever cites them.
 func TestPathKeepsItsRoundTrips(t *testing.T) {
-	p := pathOf(ViaNone, "", []Attempt{over(3*time.Millisecond, 40*time.Millisecond), over(2*time.Millisecond, 50*time.Millisecond), {MinRTT: 1}})
+	p := pathOf(ViaNone, "", "", []Attempt{over(3*time.Millisecond, 40*time.Millisecond), over(2*time.Millisecond, 50*time.Millisecond), {MinRTT: 1}})
 	if p.TCPRTT != 2*time.Millisecond || p.Hello != 40*time.Millisecond {
 		t.Errorf("TCP %s, hello %s; want the smallest of both, of attempts over TLS", p.TCPRTT, p.Hello)
 	}

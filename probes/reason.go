@@ -103,7 +103,7 @@ func (r Reason) Resend() Resend {
 // handshake nor a request began.
 func (r Reason) Unopened() bool {
 	switch r {
-	case ReasonDNS, ReasonRefused, ReasonConnectTimeout, ReasonConnectFailed:
+	case ReasonDNS, ReasonRefused, ReasonConnectTimeout, ReasonConnectFailed, ReasonProxy:
 		return true
 	default:
 		return false

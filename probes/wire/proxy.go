@@ -170,14 +170,14 @@ func (p *Proxy) askCONNECT(proxy io.ReadWriter, target string) error {
 	case status/100 == 2:
 		return nil
 	case status == http.StatusProxyAuthRequired:
-		return errors.New(p.unauthorized())
+		return errors.New(p.Unauthorized())
 	default:
 		return fmt.Errorf("it refused with %d %s", status, http.StatusText(status))
 	}
 }
 
-// unauthorized words a 407.
-func (p *Proxy) unauthorized() string {
+// Unauthorized words a 407.
+func (p *Proxy) Unauthorized() string {
 	if p.User == "" {
 		return "it refused with 407: it wants credentials, and proxy_credentials gives none"
 	}
