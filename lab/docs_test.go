@@ -28,6 +28,8 @@ on loopback; tests start them with ` + "`lab.Start`" + `.
 - Every scenario can be served over TLS, with an authority made at the start; those that say TLS always are.
 - *HTTP/2* scenarios speak nothing else: over TLS by ALPN, plain by prior knowledge (h2c). No request is answered before the
   client has acknowledged the server's SETTINGS.
+- Those with *a server behind it* are forward proxies: a client is told their URL as its proxy's. They open connections to
+  loopback and to nowhere else.
 - *Root* scenarios attach a socket filter, for which newer Linux kernels want CAP_NET_ADMIN.
 
 | scenario | reason | needs | reuse after | what the server does |

@@ -17,6 +17,7 @@ type Scenario struct {
 	About  string // what the server does, in one sentence
 	TLS    bool   // always served over TLS; the others are when [Options] says so
 	H2     bool   // speaks nothing but HTTP/2: over TLS by ALPN, plain by prior knowledge
+	Proxy  string // a forward proxy, for URLs of this scheme ("http", "socks5"); empty: the server itself
 	Root   bool   // needs CAP_NET_ADMIN: it attaches a socket filter
 	Linux  bool   // needs Linux
 
@@ -53,6 +54,8 @@ func Scenarios() []Scenario {
 		h2StreamScenarios(),
 		h2PartialScenarios(),
 		h2HostileScenarios(),
+		proxyScenarios(),
+		socksScenarios(),
 	)
 	for i := range all {
 		all[i] = all[i].after(DefaultIdleTimeout)
@@ -85,6 +88,9 @@ func (s Scenario) after(idle time.Duration) Scenario {
 // nothing.
 func (s Scenario) Needs() string {
 	var needs []string
+	if s.Proxy != "" {
+		needs = append(needs, "a server behind it")
+	}
 	if s.H2 {
 		needs = append(needs, "HTTP/2")
 	}

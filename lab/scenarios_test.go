@@ -159,6 +159,7 @@ func TestEveryScenarioIsTested(t *testing.T) {
 	count(tested, answered())
 	count(tested, unopened())
 	count(tested, h2Answered())
+	count(tested, proxied())
 	for _, s := range lab.Scenarios() {
 		if n := tested[s.Name]; n != 1 {
 			t.Errorf("scenario %s stands in %d of the tables, want 1", s.Name, n)

@@ -25,7 +25,7 @@ const DefaultDelay = 400 * time.Millisecond
 // Options change a scenario. The zero value is useful.
 type Options struct {
 	Addr        string        // where to listen; default 127.0.0.1:0
-	TLS         bool          // serve the scenario over TLS
+	TLS         bool          // serve the scenario over TLS; SOCKS5 has none
 	IdleTimeout time.Duration // how long an idle connection lives, for scenarios that close one; default 1 s
 	Delay       time.Duration // how late a slow answer is; default 400 ms
 	Healthy     int           // how many requests of each connection are answered well first; held scenarios answer at least one
@@ -102,7 +102,7 @@ func (s *Server) begin() error {
 			return err
 		}
 	}
-	if s.scenario.TLS || s.options.TLS {
+	if s.scenario.TLS || s.options.TLS && s.scenario.Proxy != proxySOCKS {
 		if err := s.prepareTLS(); err != nil {
 			return err
 		}
@@ -222,8 +222,11 @@ func (s *Server) Close() error {
 }
 
 // URL is the scheme and host to send requests to, without a path: any path
-// will do.
+// will do. Of a forward proxy it is what a client is told as its proxy.
 func (s *Server) URL() string {
+	if s.scenario.Proxy == proxySOCKS {
+		return proxySOCKS + "://" + s.host
+	}
 	if s.tls != nil {
 		return "https://" + s.host
 	}
