@@ -166,7 +166,7 @@ func (c *call) options() wire.Options {
 		}
 	}
 	if c.spec.Client != nil {
-		o.TCPKeepAlive = c.spec.Client.TCPKeepAlive
+		o.TCPKeepAlive, o.Ping = c.spec.Client.TCPKeepAlive, c.spec.Client.HTTP2Ping
 	}
 	c.addWay(&o)
 	return o

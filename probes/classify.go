@@ -20,8 +20,7 @@ type rule struct {
 	match  func(wire.Evidence) bool
 }
 
-// wireRules is the deciding order. HTTP/2's reasons have their places in it:
-// idle_goaway before idle_close_notify, the others before crossed_close.
+// wireRules is the deciding order.
 func wireRules() []rule {
 	return []rule{
 		{ReasonCanceled, func(e wire.Evidence) bool { return e.Canceled }},
@@ -38,7 +37,12 @@ func wireRules() []rule {
 		{ReasonTLS, func(e wire.Evidence) bool { return !e.Held && e.Stage == wire.StageNone && e.Ending == wire.EndAlert }},
 
 		// What had happened before our write. On a fresh connection the same
-		// facts have other names: nothing was idle.
+		// facts have other names: nothing was idle. Servers send GOAWAY,
+		// close_notify and FIN together. Where a whole answer came in spite of the
+		// GOAWAY (Go and Caddy leave a second before the FIN), a client that reads
+		// would not have asked.
+		{ReasonIdleGoaway, func(e wire.Evidence) bool { return e.Held && goneBefore(e) }},
+		{ReasonGoawayUnprocessed, func(e wire.Evidence) bool { return !e.Held && goneBefore(e) && leftOut(e) }},
 		{ReasonIdleCloseNotify, func(e wire.Evidence) bool { return e.Held && e.Alerted }},
 		{ReasonIdleBytes, func(e wire.Evidence) bool { return e.Held && unasked(e) }},
 		{ReasonBadResponse, func(e wire.Evidence) bool { return !e.Held && unasked(e) }},
@@ -47,6 +51,13 @@ func wireRules() []rule {
 		{ReasonBlackhole, func(e wire.Evidence) bool { return gaveUpBefore(e) || swallowed(e) }},
 		{ReasonIdleRST, func(e wire.Evidence) bool { return e.Held && resetBefore(e) }},
 		{ReasonReset, func(e wire.Evidence) bool { return !e.Held && resetBefore(e) }},
+
+		// HTTP/2's own words for what became of our stream, whether or not a part of
+		// the answer had come.
+		{ReasonGoawayUnprocessed, leftOut},
+		{ReasonRefusedStream, func(e wire.Evidence) bool { return streamReset(e) && *e.H2.Reset == refusedStream }},
+		{ReasonGoawayProcessed, func(e wire.Evidence) bool { return gone(e) && (cut(e) || streamReset(e)) }},
+		{ReasonStreamReset, streamReset},
 
 		// No byte of an answer. The FIN's own acknowledgement tells whether the
 		// peer had our request when it closed; a RST carries none.
@@ -75,12 +86,31 @@ func failed(f wire.Failure) func(wire.Evidence) bool {
 	return func(e wire.Evidence) bool { return e.Failure == f }
 }
 
+// refusedStream is HTTP/2's REFUSED_STREAM: the request was not looked at.
+const refusedStream = 7
+
+// gone reports whether a GOAWAY came before the answer's end.
+func gone(e wire.Evidence) bool { return e.H2 != nil && e.H2.Goaway != nil }
+
+// goneBefore reports whether a GOAWAY had come before our write.
+func goneBefore(e wire.Evidence) bool { return gone(e) && e.H2.Goaway.Idle }
+
+// leftOut reports whether a GOAWAY promised that our request was not processed.
+func leftOut(e wire.Evidence) bool {
+	return gone(e) && silent(e) && e.H2.Goaway.LastStream < e.H2.Stream
+}
+
+// streamReset reports whether the peer gave up our stream, and nothing else.
+func streamReset(e wire.Evidence) bool {
+	return e.H2 != nil && e.H2.Reset != nil && e.Ending == wire.EndStreamReset
+}
+
 // unasked reports whether application bytes came that answer nothing of ours:
 // left over from the last answer, here before our write, or in a segment that
-// does not acknowledge our request.
+// does not acknowledge our request. Over HTTP/2 an answer names its request.
 func unasked(e wire.Evidence) bool {
-	return e.LeftOver > 0 || e.Pushed ||
-		!silent(e) && e.First != nil && e.First.Acked == 0
+	return e.H2 == nil && (e.LeftOver > 0 || e.Pushed ||
+		!silent(e) && e.First != nil && e.First.Acked == 0)
 }
 
 // finBefore reports whether a FIN had come before our write. When a RST
@@ -100,11 +130,12 @@ func gaveUpBefore(e wire.Evidence) bool {
 }
 
 // swallowed reports whether our request vanished: sent again at least twice,
-// never acknowledged.
+// never acknowledged. An HTTP/2 PING that was lost before it is sent again in
+// its place, and by then seldom.
 func swallowed(e wire.Evidence) bool {
 	return silent(e) && e.Ending == wire.EndTimeout && e.Before != nil && e.Last != nil &&
 		e.RequestBytesAcked != nil && *e.RequestBytesAcked == 0 &&
-		e.Last.TotalRetrans-e.Before.TotalRetrans >= 2
+		(e.Last.TotalRetrans-e.Before.TotalRetrans >= 2 || e.Before.Unacked > 0 && e.Before.Retransmits >= 2)
 }
 
 func unsent(e wire.Evidence) bool { return e.RequestBytes == 0 }

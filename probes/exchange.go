@@ -200,7 +200,7 @@ func (c *call) ask(ctx context.Context, conn *wire.Conn, to *url.URL) exchanged 
 // attempt turns evidence into the noun that everybody else sees.
 func (c *call) attempt(e wire.Evidence, reason Reason) Attempt {
 	a := Attempt{
-		Reason: reason, Detail: Explain(e), Method: c.spec.Method, TraceID: c.trace,
+		Reason: reason, Detail: Explain(e), Method: c.spec.Method, Proto: e.Proto, TraceID: c.trace,
 		Started: e.Started, Elapsed: e.Elapsed, RTT: e.RTT, MinRTT: e.MinRTT, Hello: e.Hello, Phases: Phases(e.Phases),
 		ConnectionAge: e.Age, Served: e.Served,
 		RequestBytes: e.RequestBytes, RequestBytesAcked: e.RequestBytesAcked, ResponseBytes: e.ResponseBytes,
@@ -223,7 +223,7 @@ func (c *call) attempt(e wire.Evidence, reason Reason) Attempt {
 // it says nothing: it had come before, or is a RST, which carries none.
 func ackedAtFirst(e wire.Evidence, queued bool) *int64 {
 	f := e.First
-	if f == nil || queued || e.Pushed || e.Alerted || finBefore(e) || f.State == wire.StateClose && f.Acked == 0 {
+	if f == nil || queued || e.Pushed || e.Alerted || goneBefore(e) || finBefore(e) || f.State == wire.StateClose && f.Acked == 0 {
 		return nil
 	}
 	acked := f.Acked
@@ -254,6 +254,8 @@ func closeSeen(a Attempt, e wire.Evidence, held *Close) *Close {
 	}
 	sharper := *seen
 	switch a.Reason {
+	case ReasonIdleGoaway:
+		sharper.How = HowGoaway
 	case ReasonIdleCloseNotify:
 		sharper.How = HowCloseNotify
 	case ReasonIdleBytes:

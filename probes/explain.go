@@ -26,6 +26,8 @@ func Explain(e wire.Evidence) string {
 		return explainIdle(e)
 	case ReasonBlackhole:
 		return explainBlackhole(e)
+	case ReasonGoawayUnprocessed, ReasonRefusedStream, ReasonGoawayProcessed, ReasonStreamReset:
+		return explainStream(r, e)
 	case ReasonCrossedClose, ReasonEOF, ReasonReset, ReasonNoResponse:
 		return explainSilent(r, e)
 	case ReasonPartialHead, ReasonPartialBody:
@@ -49,7 +51,7 @@ func explainIdle(e wire.Evidence) string {
 	case c == nil:
 		return fmt.Sprintf("bytes came %s after the request and acknowledged none of it: they were on their way before", round(e.Phases.Wait)) + pushed(e)
 	}
-	return fmt.Sprintf("%s after %s idle, %s before the request", what(c.State), round(c.Age), round(e.Started.Sub(c.At))) + pushed(e)
+	return fmt.Sprintf("%s after %s idle, %s before the request", what(c.State), round(c.Age), round(e.Started.Sub(c.At))) + pushed(e) + goawayCode(e)
 }
 
 func pushed(e wire.Evidence) string {
@@ -95,6 +97,8 @@ func explainBad(e wire.Evidence) string {
 	switch {
 	case unasked(e):
 		return "bytes came before the request was there" + pushed(e)
+	case e.H2 != nil && e.Ending == wire.EndGarbage:
+		return fmt.Sprintf("what came is no HTTP/2 answer (%d bytes, %s after the request): %s", e.ResponseBytes, round(e.Elapsed), e.Error)
 	case e.Ending == wire.EndHeadLimit:
 		return fmt.Sprintf("the answer's head is larger than allowed; %d bytes were read", e.ResponseBytes)
 	case e.Ending == wire.EndConflict:
@@ -145,6 +149,8 @@ func what(state string) string {
 		return "RST"
 	case "close_notify":
 		return "TLS close_notify"
+	case "goaway":
+		return "GOAWAY"
 	case "bytes":
 		return "bytes"
 	default:

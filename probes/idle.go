@@ -196,7 +196,7 @@ func lastReason(o Observation) Reason {
 // seenClose takes over a close that the wire saw.
 func seenClose(c *wire.Close) *Close {
 	how := map[string]HowClosed{
-		"fin": HowFIN, "rst": HowRST, "bytes": HowBytes, "close_notify": HowCloseNotify, "silent": HowSilent,
+		"fin": HowFIN, "rst": HowRST, "bytes": HowBytes, "close_notify": HowCloseNotify, "goaway": HowGoaway, "silent": HowSilent,
 	}[c.State]
 	return &Close{Age: c.Age, At: c.At, How: how, Resolution: c.Resolution, AfterReply: c.Age}
 }

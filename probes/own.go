@@ -43,7 +43,7 @@ func stallable(a Attempt, e wire.Evidence) bool {
 // leftUnused reports whether a server ended a new connection before anything was
 // asked on it.
 func leftUnused(e wire.Evidence) bool {
-	return !e.Held && (e.Alerted || e.Pushed || e.Before != nil && e.Before.State != wire.StateEstablished)
+	return !e.Held && (e.Alerted || goneBefore(e) || e.Pushed || e.Before != nil && e.Before.State != wire.StateEstablished)
 }
 
 // Stallable reports whether an opening that ended so may have failed because

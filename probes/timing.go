@@ -33,13 +33,27 @@ func (a Attempt) Timing() Timing {
 		return ""
 	case a.Queued:
 		return TimingQueued
+	case a.Reason == ReasonRefusedStream:
+		return "" // the connection stays
 	case a.Reason == ReasonIdleFIN, a.Reason == ReasonIdleRST, a.Reason == ReasonIdleCloseNotify, a.Reason == ReasonIdleGoaway:
 		return TimingQueued
 	case a.RequestBytes == 0:
 		return ""
+	case a.Reason == ReasonGoawayUnprocessed:
+		return unprocessed(a)
 	case a.AckedAtFirst != nil && *a.AckedAtFirst >= a.RequestBytes:
 		return TimingRead
 	case a.Reason == ReasonIdleBytes, a.Reason == ReasonCrossedClose, a.FasterThanRTT():
+		return TimingInFlight
+	}
+	return ""
+}
+
+// unprocessed is when a GOAWAY was sent that leaves our request out. The other
+// kernel may have had the request by then, but the peer says that it was not read:
+// then nothing tells.
+func unprocessed(a Attempt) Timing {
+	if a.FasterThanRTT() || a.AckedAtFirst != nil && *a.AckedAtFirst == 0 {
 		return TimingInFlight
 	}
 	return ""

@@ -75,7 +75,7 @@ func (a *answer) step() error {
 	if h.broken != nil {
 		return h.broken
 	}
-	if h.goaway != nil && h.goaway.LastStream < h.stream {
+	if h.goaway != nil && h.goaway.LastStream < h.stream && x.source.stage == StageNone {
 		return errLeftOut // no answer will come: what is waited for is told already
 	}
 	a.send()

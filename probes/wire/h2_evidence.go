@@ -1,5 +1,7 @@
 package wire
 
+import "golang.org/x/net/http2"
+
 // evidence is what the frames said: with what the exchange noted.
 func (h *h2) evidence(noted *H2) *H2 {
 	e := H2{Stream: h.stream, Pings: h.pings, PingsSent: h.ping.sent, PingsUnanswered: h.ping.pending}
@@ -48,3 +50,7 @@ func (c *Conn) writeErr(err error) Errno {
 	}
 	return errnoOf(err)
 }
+
+// CodeName returns the name that RFC 9113 (7) gives to an error code of RST_STREAM
+// or GOAWAY.
+func CodeName(code uint32) string { return http2.ErrCode(code).String() }

@@ -1,0 +1,50 @@
+package probes
+
+import (
+	"fmt"
+
+	"perch.example/probes/wire"
+)
+
+// explainStream says what became of a request by HTTP/2's own frames.
+func explainStream(r Reason, e wire.Evidence) string {
+	after := round(e.Elapsed) + " after the request" + rtt(e)
+	switch {
+	case r == ReasonGoawayUnprocessed && goneBefore(e):
+		return "GOAWAY before anything was sent on the connection" + goawayCode(e)
+	case r == ReasonGoawayUnprocessed:
+		return fmt.Sprintf("GOAWAY %s%s: it was not processed (the last stream that was is %d, ours %d)%s",
+			after, acknowledged(e.First, e), e.H2.Goaway.LastStream, e.H2.Stream, goawayCode(e))
+	case r == ReasonRefusedStream:
+		return "RST_STREAM " + after + ": it was refused, and not processed"
+	case r == ReasonGoawayProcessed && streamReset(e):
+		return fmt.Sprintf("GOAWAY, and RST_STREAM with %s %s: it may have been processed%s", wire.CodeName(*e.H2.Reset), after, goawayCode(e))
+	case r == ReasonGoawayProcessed:
+		return fmt.Sprintf("GOAWAY, and no whole answer: %s %s; it may have been processed%s", ended(e), after, goawayCode(e))
+	default:
+		return fmt.Sprintf("RST_STREAM with %s %s", wire.CodeName(*e.H2.Reset), after)
+	}
+}
+
+// goawayCode says why a GOAWAY came, where it says more than that the connection
+// ends. Of its text only words that servers are known to use are repeated.
+func goawayCode(e wire.Evidence) string {
+	if !gone(e) {
+		return ""
+	}
+	g, told := e.H2.Goaway, ""
+	switch g.Debug {
+	case "too_many_pings", "max_idle", "max_age", "graceful_stop":
+		told = g.Debug
+	}
+	switch {
+	case g.Code == 0 && told == "":
+		return ""
+	case g.Code == 0:
+		return fmt.Sprintf(" (the GOAWAY says %s)", told)
+	case told == "":
+		return fmt.Sprintf(" (the GOAWAY's code is %s)", wire.CodeName(g.Code))
+	default:
+		return fmt.Sprintf(" (the GOAWAY's code is %s, it says %s)", wire.CodeName(g.Code), told)
+	}
+}
