@@ -1,0 +1,41 @@
+package probes
+
+import (
+	"time"
+
+	"perch.example/probes/wire"
+)
+
+// Goaway is an HTTP/2 GOAWAY frame: the peer's word that it takes no further
+// streams on a connection.
+type Goaway struct {
+	Code       uint32        // of RFC 9113, 7
+	LastStream uint32        // the highest of our streams that it may have processed
+	Debug      string        // what it says beside it, printable and bounded ("too_many_pings")
+	Age        time.Duration // since the last answer's last byte; 0: it came after the request had left
+	Idle       bool          // it had come before the request
+}
+
+// enhanceYourCalm is the code of a peer that takes us for a nuisance.
+const enhanceYourCalm = 11
+
+// TooManyPings reports whether a gRPC server ended the connection because the
+// client's HTTP/2 PINGs come more often than it allows (keepalive enforcement).
+// All gRPC servers say it in the same words.
+func (g *Goaway) TooManyPings() bool {
+	return g != nil && g.Code == enhanceYourCalm && g.Debug == "too_many_pings"
+}
+
+func goawayOf(h *wire.H2) *Goaway {
+	if h == nil || h.Goaway == nil {
+		return nil
+	}
+	g := h.Goaway
+	return &Goaway{Code: g.Code, LastStream: g.LastStream, Debug: g.Debug, Age: g.Age, Idle: g.Idle}
+}
+
+// GRPCStatus is what a gRPC answer ended with.
+type GRPCStatus struct {
+	Code int    // 0 is OK
+	Name string // such as "NOT_FOUND"; of a code that nobody knows "UNKNOWN"
+}
