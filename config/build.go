@@ -201,6 +201,7 @@ func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
 		out.Notice.URL = bare.String()
 	}
 	c.postRules(&out, p)
+	c.wayRules(&out, p)
 	return out
 }
 

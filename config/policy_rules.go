@@ -31,6 +31,7 @@ func (c *checker) obey(t targetSettings, out probes.Target) {
 		if s.TLS.ServerName != "" {
 			c.allowed(c.at(at, "tls"), p.Host(s.TLS.ServerName))
 		}
+		c.obeyWay(s, at)
 		if s.Every > 0 && s.Every < p.MinEvery {
 			c.beyond(c.at(at, "every"), "every is "+probes.Spoken(s.Every), "min_every", probes.Spoken(p.MinEvery)+" or more, or always: a run then leaves out what ran within it")
 		}

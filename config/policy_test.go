@@ -134,6 +134,11 @@ targets:
 		{"every: 5m", "every: 4m", `perch.yaml:10: targets[0].probes[0].every: every is 4m, which is beyond the policy (policy.yaml:10: min_every); want 5m or more, or always`},
 		{"every: 5m", "every: 5m, method: HEAD", `perch.yaml:10: targets[0].probes[0].method: the policy does not allow the method HEAD (policy.yaml:5: methods)`},
 		{"every: 5m", "every: 5m, tls: {server_name: other.example}", `perch.yaml:10: targets[0].probes[0].tls: the policy does not allow the host "other.example"`},
+		{"every: 5m", `every: 5m, proxy: "http://other.example:3128"`, `perch.yaml:10: targets[0].probes[0].proxy: the policy does not allow the host "other.example"`},
+		{"every: 5m", `every: 5m, proxy: "http://192.0.2.9:3128"`, `proxy: the policy does not allow the address 192.0.2.9`},
+		{"every: 5m", `every: 5m, proxy: "http://192.0.2.1:3128"`, `proxy: the policy does not allow the host "api.example" through a proxy that looks up its address: perch cannot check that; socks5:// lets perch look it up (policy.yaml:4: networks)`},
+		{"every: 5m", `every: 5m, proxy: "socks5://192.0.2.1:3128"`, ``},
+		{"every: 5m", `every: 5m, unix_socket: /run/api.sock`, `perch.yaml:10: targets[0].probes[0].unix_socket: the policy does not allow the socket "/run/api.sock": it has no address (policy.yaml:4: networks)`},
 		{"1s, 2m", "1s, 3m", `perch.yaml:12: targets[0].probes[2].holds: the policy does not allow a hold of 3m, 2m at most (policy.yaml:11: max_hold)`},
 	} {
 		text := strings.Replace(within, c.old, c.with, 1)
