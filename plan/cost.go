@@ -69,9 +69,18 @@ func (c TargetCost) mostDaily() int {
 // usual returns how many requests a run of the probe sends when all goes well.
 func (j *job) usual() int {
 	if j.spec.Kind == probes.KindIdle {
-		return 2 * len(j.rungs)
+		return 2*len(j.rungs) + j.described(1)
 	}
-	return 1
+	return 1 + j.described(1)
+}
+
+// described is how many requests of a run server reflection takes, of that many:
+// what it says is remembered for the run's other steps.
+func (j *job) described(requests int) int {
+	if !j.spec.Reflects() {
+		return 0
+	}
+	return requests
 }
 
 // most returns how many it sends at most: each rung with its control, each
@@ -81,7 +90,7 @@ func (j *job) most() int {
 	if j.spec.Kind == probes.KindIdle {
 		n = 3 * len(j.rungs)
 	}
-	return n * (1 + j.spec.Redirects)
+	return n*(1+j.spec.Redirects) + j.described(probes.MostDescribing)
 }
 
 // daily returns how many requests a probe with an `every` sends a day at most.

@@ -55,6 +55,9 @@ func (c *Calendar) Place(s *Step, after time.Duration, o *Open) bool {
 		return false
 	}
 	s.Start, s.Warm = start, slots[0]
+	if s.Spec.Reflects() {
+		s.Describe, slots = slots[len(slots)-1], slots[:len(slots)-1]
+	}
 	if len(slots) > 1 {
 		s.Reuse, s.Control = slots[1], slots[2]
 	}

@@ -30,6 +30,9 @@ type Options struct {
 	// path end connections earlier than keep_alive; none: it did not. It adds a
 	// rung to a ladder that the plan makes, and a note to the config's own.
 	Ends map[string]time.Duration
+	// Env is the environment, which may name a proxy; nil: an empty one. It changes
+	// notes alone.
+	Env func(string) (string, bool)
 }
 
 // Sent is what earlier runs sent to a target at one instant, or before it.
@@ -78,6 +81,7 @@ type Step struct {
 
 	Warm           Slot // in the target's calendar: the warm-up, or the one exchange
 	Reuse, Control Slot // idle; else zero
+	Describe       Slot // server reflection; else zero
 }
 
 // Calendar returns a target's calendar with the plan's bookings in it, for the
@@ -128,6 +132,7 @@ func draft(c config.Config, o Options) (*Plan, *Refusal) {
 	p.checkTimes(desks, o.Deadline, refusal)
 	p.waitAtFirst(c.Alerts.Settle, o.Deadline)
 	p.notePace()
+	p.noteWays(desks, o.Env)
 	return p, refusal
 }
 
@@ -150,6 +155,10 @@ func (p *Plan) take(d *desk, o Options) {
 	p.Steps = append(p.Steps, d.steps...)
 	for _, j := range d.jobs {
 		p.Notes = append(p.Notes, j.notes...)
+		if j.due && j.spec.Reflects() {
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: server reflection describes %s first: a request more in a run, up to %d; a descriptor_set needs none",
+				j.spec.ID(), j.spec.GRPC.Method, probes.MostDescribing))
+		}
 	}
 	cost := d.cost(o)
 	p.Targets = append(p.Targets, cost)

@@ -74,10 +74,14 @@ func (d *desk) checkShortHolds(j *job, r *Refusal) {
 		return
 	}
 	// Then no window meets both the warm-up and the control.
-	fits := roundUp(d.cal.guarded+Opening(j.spec)-ControlDelay, time.Millisecond)
-	r.add(j.spec.ID(), "a hold of %s needs 3 requests within %s (warm-up, reuse and control), the budget of %s/s (rate_limit %s/s x share %s) allows %d: %s",
-		short(shortest), short(d.cal.guarded), number(d.target.Budget()), number(float64(d.target.RateLimit)),
-		percent(d.target.Share), d.cal.Allowed(), wouldFit("holds from "+short(fits), budgetOf(3, d.target)))
+	requests, what := 3, "warm-up, reuse and control"
+	if j.spec.Reflects() {
+		requests, what = 4, "server reflection, warm-up, reuse and control"
+	}
+	fits := roundUp(d.cal.guarded+describing(j.spec)+Opening(j.spec)-ControlDelay, time.Millisecond)
+	r.add(j.spec.ID(), "a hold of %s needs %d requests within %s (%s), the budget of %s/s (rate_limit %s/s x share %s) allows %d: %s",
+		short(shortest), requests, short(d.cal.guarded), what, number(d.target.Budget()), number(float64(d.target.RateLimit)),
+		percent(d.target.Share), d.cal.Allowed(), wouldFit("holds from "+short(fits), budgetOf(float64(requests), d.target)))
 }
 
 // budgetOf says how a target's budget becomes rate.

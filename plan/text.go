@@ -39,9 +39,17 @@ func (p *Plan) stepTable() *table {
 		if s.Spec.Kind == probes.KindIdle {
 			hold, usual, most = short(s.Hold), 2, 3
 		}
-		g.row(short(s.Start), s.Spec.ID(), string(s.Spec.Kind), hold, short(s.end()), span(usual, most*(1+s.Spec.Redirects)), s.From)
+		g.row(short(s.Start), s.Spec.ID(), done(s.Spec), hold, short(s.end()), span(usual, most*(1+s.Spec.Redirects)), s.From)
 	}
 	return g
+}
+
+// done is the kind of a probe, and what it calls where that is gRPC.
+func done(s *probes.Spec) string {
+	if s.GRPC == nil {
+		return string(s.Kind)
+	}
+	return string(s.Kind) + " " + s.GRPC.Sends()
 }
 
 // fromTitle heads the column that says what each hold follows from.
