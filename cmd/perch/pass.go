@@ -117,7 +117,7 @@ func (p *pass) makePlan() error {
 	o := plan.Options{
 		Seed: p.flags.seed, Deadline: p.flags.deadline, Only: p.flags.only,
 		Due: p.due(now), Sent: p.sentBefore(now), // what the day's limit still allows is the runner's: it skips
-		Ends: ends(p.doc, p.cfg),
+		Ends: ends(p.doc, p.cfg), Env: p.sys.env,
 	}
 	var err error
 	if p.plan, err = plan.New(p.cfg, o); err != nil {
@@ -211,7 +211,7 @@ func (p *pass) newRunner(now time.Time, settle time.Duration, watch func(probes.
 	v, _ := build()
 	return runner.New(runner.Options{
 		Targets: p.cfg.Targets, Policy: p.cfg.Policy, UserAgent: userAgent(v, p.cfg.Vantage), Dial: p.sys.dial,
-		Secrets: p.secrets(), ReadFile: p.sys.readFile, Watch: watch, Log: p.log,
+		Secrets: p.secrets(), ReadFile: p.sys.readFile, Getenv: p.sys.env, Watch: watch, Log: p.log,
 		Daily: p.dailyLeft(now), Sent: p.sentBefore(now), LeaveAlone: p.doc.LeaveAlone, Settle: settle,
 	})
 }

@@ -104,7 +104,7 @@ func planOfFile(ctx context.Context, sys system, path string, flags planFlags, l
 	if !flags.check || cfg.State.ConfigMap == "" { // a check in CI has no cluster
 		seen = lastSeen(ctx, sys, cfg, log)
 	}
-	p, err := planOf(cfg, flags.runFlags, seen)
+	p, err := planOf(cfg, flags.runFlags, seen, sys.env)
 	if err != nil {
 		return nil, placed(path, err)
 	}
@@ -155,11 +155,11 @@ func whoIsTold(cfg config.Config) string {
 	return "to " + to
 }
 
-func planOf(cfg config.Config, flags runFlags, seen state.Document) (*plan.Plan, error) {
+func planOf(cfg config.Config, flags runFlags, seen state.Document, env func(string) (string, bool)) (*plan.Plan, error) {
 	if err := checkSeries(cfg); err != nil {
 		return nil, err
 	}
-	o := plan.Options{Seed: flags.seed, Deadline: flags.deadline, Only: flags.only, Ends: ends(seen, cfg)}
+	o := plan.Options{Seed: flags.seed, Deadline: flags.deadline, Only: flags.only, Ends: ends(seen, cfg), Env: env}
 	p, err := plan.New(cfg, o)
 	if err != nil {
 		return nil, err

@@ -153,7 +153,7 @@ func (s *service) check() error {
 	if err := checkSeries(s.cfg); err != nil {
 		return err
 	}
-	o := plan.Options{Seed: s.flags.seed, Only: s.flags.only}
+	o := plan.Options{Seed: s.flags.seed, Only: s.flags.only, Env: s.sys.env}
 	whole, err := plan.New(s.cfg, o)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (s *service) check() error {
 	}
 	sayForgotten(s.log, s.cfg)
 	for _, every := range everies(s.cfg) {
-		p, err := plan.New(s.cfg, plan.Options{Seed: s.flags.seed, Only: s.flags.only, Due: of(every)})
+		p, err := plan.New(s.cfg, plan.Options{Seed: s.flags.seed, Only: s.flags.only, Due: of(every), Env: s.sys.env})
 		if err != nil {
 			return err
 		}
