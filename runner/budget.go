@@ -134,12 +134,17 @@ func (b *budget) leftAlone(w *tally) string {
 }
 
 // needs is how many requests a step is promised: a rung its warm-up, reuse and
-// control. perch's own second tries and redirects take what is left.
+// control, and one of server reflection. perch's own second tries and redirects
+// take what is left.
 func needs(s plan.Step) int {
+	n := 1
 	if s.Spec.Kind == probes.KindIdle {
-		return 3
+		n = 3
 	}
-	return 1
+	if s.Spec.Reflects() {
+		n++
+	}
+	return n
 }
 
 // learn takes what an attempt says about how welcome further requests are.

@@ -95,6 +95,11 @@ func (s *slots) Send(ctx context.Context, role probes.Role) error {
 			return err
 		}
 		return s.pass(ctx, &s.warm)
+	case probes.RoleDescribe:
+		if s.describe.used { // one more
+			return s.pass(ctx, &place{})
+		}
+		return s.pass(ctx, &s.describe)
 	case probes.RoleReuse:
 		return s.pass(ctx, &s.reuse)
 	case probes.RoleControl:

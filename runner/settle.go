@@ -92,6 +92,10 @@ func (s *slots) Unopened(ctx context.Context, role probes.Role, why probes.Reaso
 	return true
 }
 
+// leads reports whether a request is a step's first, for which it may try to open
+// a connection for all.
+func leads(role probes.Role) bool { return role == probes.RoleWarm || role == probes.RoleDescribe }
+
 // tryAgain says after which wait the next try may be, if there is one.
 func (s *slots) tryAgain(role probes.Role, why probes.Reason) (wait time.Duration, again bool) {
 	s.budget.mu.Lock()
@@ -101,7 +105,7 @@ func (s *slots) tryAgain(role probes.Role, why probes.Reason) (wait time.Duratio
 		return 0, false
 	}
 	f.note(why, now)
-	if role == probes.RoleWarm {
+	if leads(role) {
 		if f.leader == nil {
 			f.leader, f.freed = s, make(chan struct{})
 		}
@@ -165,6 +169,10 @@ func (s *slots) turn() (freed chan struct{}, wait time.Duration, err error) {
 // is held.
 func (s *slots) rebook(after, longest time.Duration, first plan.Booking) bool {
 	b := s.budget
+	if !s.describe.used { // it finds a gap, or what it asks for is remembered
+		b.cal.Release(s.describe.slot)
+		s.describe.slot = 0
+	}
 	moved := b.cal.Clone()
 	shape := append([]plan.Booking{first}, s.shape[1:]...)
 	held := []plan.Slot{s.warm.slot, s.reuse.slot, s.control.slot}[:len(shape)]

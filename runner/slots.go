@@ -16,16 +16,21 @@ type slots struct {
 	promised             int    // requests that it may still send whatever the others do
 	begun                bool   // a request left
 	warm, reuse, control place
-	gap                  place     // for a second try or a redirect
-	dialled              time.Time // when it last began to open a connection
-	shape                []plan.Booking
+	describe             place          // server reflection's first request
+	gap                  place          // for a second try or a redirect
+	dialled              time.Time      // when it last began to open a connection
+	shape                []plan.Booking // of all but describe, which leaves before them
 }
 
 func newSlots(b *budget, w *tally, s plan.Step, promised int) *slots {
+	shape := plan.Shape(s.Spec, s.Hold)
+	if s.Spec.Reflects() {
+		shape = shape[:len(shape)-1]
+	}
 	return &slots{
 		budget: b, tally: w, promised: promised, warm: place{slot: s.Warm, at: s.Start},
 		reuse: place{slot: s.Reuse, held: true}, control: place{slot: s.Control, early: true},
-		shape: plan.Shape(s.Spec, s.Hold),
+		describe: place{slot: s.Describe, at: s.Start}, shape: shape,
 	}
 }
 
@@ -77,7 +82,7 @@ func (s *slots) release() {
 	defer s.budget.mu.Unlock()
 	s.budget.promised -= s.promised
 	s.promised = 0
-	for _, p := range []*place{&s.warm, &s.reuse, &s.control, &s.gap} {
+	for _, p := range []*place{&s.warm, &s.reuse, &s.control, &s.describe, &s.gap} {
 		if p.slot != 0 && !p.used {
 			s.budget.cal.Release(p.slot)
 		}
@@ -105,7 +110,7 @@ func (s *slots) Together(ctx context.Context) error {
 // Dial waits for one of the target's connections. What has no booking first
 // waits for its gap, less the time that dialling takes.
 func (s *slots) Dial(ctx context.Context, role probes.Role) (func(), error) {
-	if role == probes.RoleWarm {
+	if leads(role) {
 		if err := s.awaitTurn(ctx); err != nil {
 			return nil, err
 		}
