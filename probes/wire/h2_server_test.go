@@ -179,3 +179,6 @@ func TestH2(t *testing.T) {
 		})
 	}
 }
+
+// below is the highest stream that a GOAWAY names which leaves the request out.
+func (h *h2peer) below() uint32 { return max(h.stream, 2) - 2 }
