@@ -200,6 +200,7 @@ func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
 		bare.RawQuery = "" // keys that an API takes there are nobody's business
 		out.Notice.URL = bare.String()
 	}
+	c.handshake(&out, p)
 	c.postRules(&out, p)
 	c.wayRules(&out, p)
 	return out

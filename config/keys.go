@@ -93,7 +93,7 @@ func sharedFields() []field {
 		)},
 		{key: "follow_redirects", doc: "How many redirects are followed, on the same host and port only.", value: count(0, 10), builtin: 0},
 		{key: "max_body", doc: "How much of an answer is read, before and after decompression.", value: size(1, 64<<20), builtin: "1MiB"},
-		{key: "expect", doc: "CEL expressions that must all hold: status, headers, body, json, latency, proto, tls.", value: listOf(expression(), 0, 50)},
+		{key: "expect", doc: "CEL expressions that must all hold: status, headers, body, json, latency, proto, tls, certificate, grpc.", value: listOf(expression(), 0, 50)},
 		{key: "retry", doc: "Perch's own second try, on a fresh connection.", value: mappingOf(
 			field{key: "attempts", doc: "All tries, the first included.", value: count(1, 2), builtin: 1},
 			field{key: "backoff", doc: "Before the second.", value: duration(0, time.Minute), builtin: "200ms"},

@@ -43,13 +43,7 @@ func sharedRules(c *checker, at place, m map[string]any) {
 // probeRules check what a probe says by itself.
 func probeRules(c *checker, at place, m map[string]any) {
 	sharedRules(c, at, m)
-	if m["kind"] == "http" {
-		for _, key := range []string{"keep_alive", "holds", "unused"} {
-			if _, there := m[key]; there {
-				c.wrong(c.at(at, key), "is for kind idle, and this probe is http", "leave it out, or make it kind: idle")
-			}
-		}
-	}
+	kindRules(c, at, m)
 	if p, _ := m["path"].(string); p != "" {
 		c.doubtPath(c.at(at, "path"), p)
 	}

@@ -32,6 +32,9 @@ const searchHold = "search"
 
 func possibleFor(s probes.Spec) possible {
 	tls, name := secure(s), named(s)
+	if s.Kind == probes.KindTLS {
+		return possibleForHandshake(s, name)
+	}
 	fresh := freshReasons(tls, name)
 	p := possible{
 		phases:    phases(tls, name),

@@ -91,6 +91,10 @@ func (c *call) open(ctx context.Context, role Role) (x exchanged) {
 			x.close()
 		}
 	}()
+	if err := c.handshakes(ctx, role); err != nil {
+		x.denied = err
+		return x
+	}
 	since := time.Now()
 	o := c.options()
 	var refused error

@@ -29,6 +29,7 @@ func judgeAnswer(s *Spec, r wire.Response, latency time.Duration) (Reason, strin
 	}
 	failures := s.Expect.Check(expect.Answer{
 		Status: r.Status, Headers: r.Header, Body: r.Body, Latency: latency, Proto: r.Proto, TLS: tlsVersion(r),
+		Certificate: certificateOf(s, r),
 	})
 	if len(failures) == 0 {
 		return ReasonOK, ""

@@ -35,6 +35,9 @@ func (s Spec) Speaks() Protocol {
 
 // speaks is the wire's word for it.
 func (c *call) speaks() wire.Protocol {
+	if c.spec.Kind == KindTLS {
+		return wire.SpeakHTTP1 // nothing is said after the handshake, whatever was agreed
+	}
 	switch c.spec.Speaks() {
 	case ProtocolH2, ProtocolH2C:
 		return wire.SpeakH2

@@ -148,6 +148,8 @@ func (w *wave) play(ctx context.Context, s plan.Step, mine *slots) {
 		probes.StartIdle(ctx, s.Spec, s.Hold, env, report)
 	case probes.KindHTTP, probes.KindGRPC:
 		report(guarded(s, func() probes.Observation { return probes.RunHTTP(ctx, s.Spec, env) }))
+	case probes.KindTLS:
+		report(guarded(s, func() probes.Observation { return probes.RunTLS(ctx, s.Spec, env) }))
 	default:
 		report(unstarted(s, probes.CutInternal, "a bug in perch: no probe of kind "+string(s.Spec.Kind)))
 	}

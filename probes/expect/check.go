@@ -35,9 +35,15 @@ func (s *Set) Check(a Answer) []Failure {
 	case a.GRPC == nil && !s.Speaks("status") && !success(a.Status):
 		failures = append(failures, Failure{AboutStatus, ordinary, fmt.Sprintf("status %d, want 200 to 299", a.Status)})
 	}
+	return append(failures, s.hold(a)...)
+}
+
+// hold returns the expressions that do not hold, in order.
+func (s *Set) hold(a Answer) []Failure {
 	if s == nil || len(s.expectations) == 0 {
-		return failures
+		return nil
 	}
+	var failures []Failure
 	ctx, cancel := context.WithTimeout(context.Background(), maxTime)
 	defer cancel()
 	in := &input{answer: a}
@@ -124,6 +130,9 @@ func (e *expectation) detail(a Answer) string {
 	if e.uses["tls"] {
 		got = append(got, fmt.Sprintf("tls %q", a.TLS))
 	}
+	if e.uses["certificate"] && a.Certificate != nil {
+		got = append(got, a.Certificate.words())
+	}
 	if len(got) == 0 {
 		return "does not hold: " + e.expression
 	}
@@ -181,6 +190,8 @@ func (in *input) ResolveName(name string) (any, bool) {
 		return types.String(in.answer.Proto), true
 	case "tls":
 		return types.String(in.answer.TLS), true
+	case "certificate":
+		return in.answer.Certificate.values(), true
 	case "headers":
 		if in.headers == nil {
 			in.headers = lowerHeaders(in.answer.Headers)

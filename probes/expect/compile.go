@@ -81,6 +81,7 @@ func newEnv() (*cel.Env, error) {
 		cel.Variable("latency", cel.DurationType),
 		cel.Variable("proto", cel.StringType),
 		cel.Variable("tls", cel.StringType),
+		cel.Variable("certificate", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("headers", cel.MapType(cel.StringType, cel.StringType)),
 		cel.Variable("body", cel.StringType),
 		cel.Variable("json", cel.DynType),

@@ -16,6 +16,9 @@ type Answer struct {
 	Proto   string        // "HTTP/1.1"
 	TLS     string        // "1.2", "1.3"; empty: plain
 	GRPC    *GRPC         // nil: no gRPC, and then the variable grpc has no value
+	// Certificate is what the server showed; nil: none, and then the variable
+	// certificate is empty.
+	Certificate *Certificate
 }
 
 // GRPC is what a gRPC answer ended with. Its Answer's Body is the message as JSON.

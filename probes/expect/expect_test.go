@@ -153,7 +153,7 @@ func TestCompileErrors(t *testing.T) {
 		`code == 200`:                   `column 1: unknown name "code"; did you mean "status"?`,
 		`len(json.days) == 2`:           `column 4: unknown name "len"; did you mean "size"?`,
 		`body.startswith("x")`:          `column 16: unknown name "startswith"; did you mean "startsWith"?`,
-		`status == 200 && banana`:       `column 18: unknown name "banana"; known: status, latency, proto, tls, headers, body, json, grpc`,
+		`status == 200 && banana`:       `column 18: unknown name "banana"; known: status, latency, proto, tls, headers, body, json, grpc, certificate`,
 		`latency < 300`:                 `column 9: < does not take a duration and a number; latency compares with durations: latency < duration("300ms")`,
 		`status == "200"`:               `column 8: == does not take a number and text; numbers have no quotes: status == 200`,
 		`latency < duration("300")`:     `column 20: no such duration; want a unit: duration("300ms")`,

@@ -12,7 +12,7 @@ import (
 
 // variables returns what an expression can look at.
 func variables() []string {
-	return []string{"status", "latency", "proto", "tls", "headers", "body", "json", "grpc"}
+	return []string{"status", "latency", "proto", "tls", "headers", "body", "json", "grpc", "certificate"}
 }
 
 // inspector finds in an expression's tree what it refers to. Text would not do:

@@ -46,8 +46,8 @@ type Certificate struct {
 	Authority           bool // it signs others: it is not the leaf
 }
 
-// factsOf reads what a finished handshake showed.
-func factsOf(state tls.ConnectionState, sni string) *TLSFacts {
+// FactsOf reads what a finished handshake showed, that asked for the name sni.
+func FactsOf(state tls.ConnectionState, sni string) *TLSFacts {
 	f := &TLSFacts{
 		Version: versionName(state.Version), Cipher: strings.Clone(tls.CipherSuiteName(state.CipherSuite)),
 		ALPN: strings.Clone(state.NegotiatedProtocol), ServerName: sni,

@@ -1,0 +1,92 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"perch.example/probes"
+	"perch.example/probes/expect"
+)
+
+// kindRules refuse what a probe says itself and its kind has no use for. What it has
+// from a level above is meant for others.
+func kindRules(c *checker, at place, m map[string]any) {
+	kind, _ := m["kind"].(string)
+	for _, key := range foreign(kind) {
+		if _, there := m[key]; there {
+			c.wrong(c.at(at, key), fmt.Sprintf("is for kind %s, and this probe is %s", owners(key), kind), "leave it out, or make it kind: "+owner(key))
+		}
+	}
+	_, gap := m["gap"]
+	if many, _ := m["requests"].(int); gap && kind == string(probes.KindHTTP) && many < 2 {
+		c.wrong(c.at(at, "gap"), "lies between requests, and there is one", "say how many one connection is to carry, such as requests: 100; or leave it out")
+	}
+	if kind == string(probes.KindTLS) {
+		c.onHandshake(at, m)
+	}
+}
+
+// foreign are the keys that other kinds alone have a use for.
+func foreign(kind string) []string {
+	ladder := []string{"keep_alive", "holds", "unused"}
+	many := []string{"requests", "gap"}
+	request := []string{"path", "method", "headers", "query", "follow_redirects", "max_body", "read_only", "body", "grpc", "oauth2"}
+	switch probes.Kind(kind) {
+	case probes.KindHTTP:
+		return ladder
+	case probes.KindIdle:
+		return many
+	case probes.KindGRPC:
+		return slices.Concat(ladder, many)
+	case probes.KindTLS:
+		return slices.Concat(ladder, many, request)
+	}
+	return nil
+}
+
+// owner is the kind that a key is for, in the first place.
+func owner(key string) string {
+	if slices.Contains(foreign(string(probes.KindHTTP)), key) {
+		return string(probes.KindIdle)
+	}
+	return string(probes.KindHTTP)
+}
+
+// owners are all kinds that a key is for.
+func owners(key string) string {
+	var kinds []string
+	for _, k := range []probes.Kind{probes.KindHTTP, probes.KindIdle, probes.KindGRPC, probes.KindTLS} {
+		if !slices.Contains(foreign(string(k)), key) {
+			kinds = append(kinds, string(k))
+		}
+	}
+	return oneOf(kinds)
+}
+
+// onHandshake refuses an expectation about an answer where there is none.
+func (c *checker) onHandshake(at place, m map[string]any) {
+	list, _ := m["expect"].([]any)
+	for i, item := range list {
+		text, _ := item.(string)
+		set, err := c.compiler.Compile([]string{text})
+		if err != nil {
+			continue // told already
+		}
+		if _, others := set.OnHandshake(); len(others) > 0 {
+			c.wrong(c.at(at, fmt.Sprintf("expect[%d]", i)), "speaks of an answer, and kind tls asks nothing", "want "+strings.Join(expect.OfHandshake(), ", ")+" alone")
+		}
+	}
+}
+
+// handshake makes a probe of kind tls what it is: one without a request.
+func (c *checker) handshake(s *probes.Spec, p probeSettings) {
+	if s.Kind != probes.KindTLS {
+		return
+	}
+	s.Method, s.Redirects, s.Headers, s.Query = "", 0, nil, nil
+	s.Expect, _ = s.Expect.OnHandshake() // a level above may speak of answers
+	if s.URL != nil && s.URL.Scheme != "https" {
+		c.wrong(c.at(p.Place, "kind"), "is tls, and the target's url is "+s.URL.Scheme, "want a url that begins with https")
+	}
+}

@@ -1,0 +1,110 @@
+package probes
+
+import (
+	"context"
+	"time"
+
+	"perch.example/probes/expect"
+	"perch.example/probes/wire"
+)
+
+// RunTLS opens a connection, shakes hands and asks nothing: what the handshake shows is
+// the result. It counts as a request, since it costs the server one and more, and is
+// made again as RunHTTP's exchange is.
+func RunTLS(ctx context.Context, s *Spec, env Env) (o Observation) {
+	o = begin(s)
+	env.tell(s, Event{What: EventStarted})
+	defer func() {
+		o.Ended, o.Path = time.Now(), env.path(s, o.Attempts)
+		env.tell(s, Event{What: EventDone, Reason: lastReason(o)})
+	}()
+	c := &call{spec: handshakeOnly(s), env: env}
+	if err := c.prepare(); err != nil {
+		return cutShort(o, CutInternal, err.Error())
+	}
+	if c.tls == nil {
+		return cutShort(o, CutInternal, "a handshake needs https, and the url is "+c.url.Scheme)
+	}
+	role := RoleWarm
+	for n := 1; ; n++ {
+		x := c.connect(ctx, role)
+		if x.conn != nil {
+			x.attempt = c.shaken(x.conn)
+		}
+		x.close()
+		if x.denied != nil {
+			if n > 1 && o.without("second try", x.denied) {
+				return o
+			}
+			return denied(ctx, o, x.denied)
+		}
+		c.add(&o, x.attempt, ConnectionFresh)
+		if n >= s.Retry.Attempts || !triesAgain(x.attempt) {
+			return o
+		}
+		if !wait(ctx, s.Retry.Backoff) {
+			return denied(ctx, o, context.Cause(ctx))
+		}
+		role = RoleAgain
+	}
+}
+
+// handshakeOnly is s without what only a request would carry: no secret is read for
+// it.
+func handshakeOnly(s *Spec) *Spec {
+	bare := *s
+	bare.Headers, bare.Query, bare.Body, bare.OAuth, bare.GRPC = nil, nil, nil, nil, nil
+	return &bare
+}
+
+// handshakes asks for the booking of a handshake that no request follows, before
+// it is made.
+func (c *call) handshakes(ctx context.Context, role Role) error {
+	if c.spec.Kind != KindTLS {
+		return nil
+	}
+	return c.env.Slots.Send(ctx, role)
+}
+
+// shaken is the attempt of a handshake that worked, judged.
+func (c *call) shaken(conn *wire.Conn) Attempt {
+	e := conn.Opening()
+	a := c.attempt(e, ReasonOK)
+	a.Method, a.Started = "", time.Now().Add(-e.Elapsed)
+	facts := a.TLS
+	if want := c.spec.Speaks(); want == ProtocolH2 && facts.ALPN != "h2" {
+		a.Reason, a.Detail = ReasonTLS, "the server did not agree on h2 (ALPN)"
+		return a
+	}
+	failures := c.spec.Expect.CheckHandshake(expect.Answer{
+		Latency: e.Elapsed, TLS: facts.Version, Certificate: certificateShown(facts, time.Now()),
+	})
+	if len(failures) > 0 {
+		a.Reason, a.Detail = worstFailure(failures)
+	}
+	return a
+}
+
+// certificateShown is what expectations see of a certificate; nil: none.
+func certificateShown(f *TLSFacts, now time.Time) *expect.Certificate {
+	if f == nil || f.Leaf.NotAfter.IsZero() {
+		return nil
+	}
+	end := f.Earliest.NotAfter
+	c := &expect.Certificate{
+		NotAfter: end, DaysLeft: end.Sub(now).Hours() / 24, Subject: f.Leaf.Subject, Issuer: f.Leaf.Issuer, Names: f.Names,
+	}
+	if f.Staple != nil {
+		c.Staple = string(f.Staple.Status)
+	}
+	return c
+}
+
+// certificateOf is what an answer's expectations see of the certificate; nil: none
+// of them looks, or there is none.
+func certificateOf(s *Spec, r wire.Response) *expect.Certificate {
+	if r.TLS == nil || !s.Expect.Speaks("certificate") {
+		return nil
+	}
+	return certificateShown(wire.FactsOf(*r.TLS, ""), time.Now())
+}
