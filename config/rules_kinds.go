@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -84,7 +85,7 @@ func (c *checker) handshake(s *probes.Spec, p probeSettings) {
 	if s.Kind != probes.KindTLS {
 		return
 	}
-	s.Method, s.Redirects, s.Headers, s.Query = "", 0, nil, nil
+	s.Method, s.Redirects, s.Headers, s.Query = http.MethodGet, 0, nil, nil
 	s.Expect, _ = s.Expect.OnHandshake() // a level above may speak of answers
 	if s.URL != nil && s.URL.Scheme != "https" {
 		c.wrong(c.at(p.Place, "kind"), "is tls, and the target's url is "+s.URL.Scheme, "want a url that begins with https")
