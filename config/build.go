@@ -202,6 +202,7 @@ func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
 	}
 	c.handshake(&out, p)
 	c.postRules(&out, p)
+	c.grpcRules(&out, p)
 	c.wayRules(&out, p)
 	return out
 }

@@ -44,7 +44,7 @@ func FuzzParse(f *testing.F) {
 
 func harmless(t *testing.T, target probes.Target, s probes.Spec) {
 	t.Helper()
-	if !slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, s.Method) && (s.Method != "POST" || s.ReadOnly == "") {
+	if s.Kind != probes.KindTLS && !slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, s.Method) && (s.Method != "POST" || s.ReadOnly == "" && (s.GRPC == nil || s.GRPC.Method != "")) {
 		t.Errorf("method %q", s.Method)
 	}
 	if s.URL == nil || s.URL.Host != target.URL.Host || s.URL.Host == "" || s.URL.User != nil || s.URL.Fragment != "" || s.URL.Scheme != "http" && s.URL.Scheme != "https" {

@@ -24,7 +24,9 @@ func (c *checker) obey(t targetSettings, out probes.Target) {
 	c.obeyBudget(t, out)
 	for i, s := range out.Probes {
 		at := t.Probes[i].Place
-		c.allowed(c.at(at, "method"), p.Method(s.Method))
+		if s.GRPC == nil { // its POST is the protocol's
+			c.allowed(c.at(at, "method"), p.Method(s.Method))
+		}
 		for _, h := range s.Holds {
 			c.allowed(c.at(at, "holds"), p.Hold(h))
 		}
