@@ -54,6 +54,8 @@ func (j *judgement) byDiagnosis() []step {
 		return []step{next("lower the proxy's own idle timeout towards the API below the API's: the dead connection is the proxy's, not the application's." + j.meshHint())}
 	case probes.DiagnosisMassClose:
 		return []step{next("nothing: several connections were closed at one moment at different ages, as a reload, a deploy or a drain does.")}
+	case probes.DiagnosisBoundChanged:
+		return j.changeAdvice()
 	case probes.DiagnosisNoKeepAlive:
 		return []step{next(j.noKeepAliveAdvice())}
 	default:

@@ -15,6 +15,7 @@ type Facts struct {
 	Age        Age
 	Early      Early
 	Instant    bool // closed within 100 ms of the answer
+	Changed    bool // two runs agree that the path's bound has moved, and this rung is to tell it
 	Expiry     Expiry
 }
 

@@ -10,6 +10,8 @@ import (
 func (j *judgement) apiDown() (probes.Ruling, string) {
 	a := j.at
 	switch {
+	case answered(a) && j.reused():
+		return probes.RuledOut, "the held connection " + answer(*a)
 	case answered(a):
 		return probes.RuledOut, "a fresh connection " + answer(*a)
 	case j.reused() && j.rung.control != nil:

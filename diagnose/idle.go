@@ -8,19 +8,16 @@ import (
 	"perch.example/probes"
 )
 
-// Idle sums up a probe's ladder. Measured is the least idle age of the closes
+// Idle sums up a probe's ladder. Where it met an end that nobody saw, Survived
+// and Died are the narrowest that all runs know. Measured is the least idle age of the closes
 // that follow idle age, from which the limits and bands follow: mass closes, and
 // those that another rung outlived, are left out.
-func Idle(spec probes.Spec, obs []probes.Observation) probes.IdleResult {
-	return newLadder(Input{Spec: spec, Observations: obs}).idle
-}
+func Idle(in Input) probes.IdleResult { return newLadder(in).idle }
 
 // IdlePath is what Idle's ladder says of how idle connections end, for
 // clients.BandOn: the same that the outcomes' bands and advice are made of. A
 // zero Timeout: nothing ended.
-func IdlePath(spec probes.Spec, obs []probes.Observation) clients.Path {
-	return newLadder(Input{Spec: spec, Observations: obs}).path()
-}
+func IdlePath(in Input) clients.Path { return newLadder(in).path() }
 
 func (l *ladder) result() probes.IdleResult {
 	res := probes.IdleResult{Target: l.in.Spec.Target, Probe: l.in.Spec.Probe}

@@ -51,7 +51,7 @@ func TestIdle(t *testing.T) {
 	for _, tt := range tests {
 		in := idleInput(0, tt.rungs...)
 		tt.want.Target, tt.want.Probe = "stock-api", "calendar-idle"
-		if got := Idle(in.Spec, in.Observations); got != tt.want {
+		if got := Idle(in); got != tt.want {
 			t.Errorf("%s:\n %+v, want\n %+v", tt.name, got, tt.want)
 		}
 	}
@@ -64,7 +64,7 @@ func TestHowWithoutAClose(t *testing.T) {
 	}
 	for reason, how := range want {
 		in := idleInput(0, rungAt(0, time.Second, reason))
-		if got := Idle(in.Spec, in.Observations).How; got != how {
+		if got := Idle(in).How; got != how {
 			t.Errorf("%s: how %q, want %q", reason, got, how)
 		}
 	}
@@ -78,16 +78,16 @@ func TestASearchOfATickingServerIsMeasured(t *testing.T) {
 		return rungAt(after, 8*s, probes.ReasonIdleFIN).closed(age, probes.HowFIN)
 	}
 	in := idleInput(0, rungAt(s/2, s, "ok"), swept(0, 3*s), swept(2*s, s))
-	if got := Idle(in.Spec, in.Observations).Measured; got != 0 {
+	if got := Idle(in).Measured; got != 0 {
 		t.Errorf("a ladder measured %s off a mass close, want nothing", got)
 	}
 	in.Spec.Search = true
-	if got := Idle(in.Spec, in.Observations).Measured; got != s {
+	if got := Idle(in).Measured; got != s {
 		t.Errorf("a search measured %s, want the earliest end, 1s", got)
 	}
 	in = idleInput(0, rungAt(s/2, 2700*time.Millisecond, "ok"), swept(0, 2200*time.Millisecond))
 	in.Spec.Search = true
-	if got := Idle(in.Spec, in.Observations).Measured; got != 2200*time.Millisecond {
+	if got := Idle(in).Measured; got != 2200*time.Millisecond {
 		t.Errorf("a search whose other rung just lived longer measured %s, want 2.2s", got)
 	}
 }
@@ -96,7 +96,7 @@ func TestASearchOfATickingServerIsMeasured(t *testing.T) {
 // own band is made of.
 func TestIdlePath(t *testing.T) {
 	in := incident(time.Minute, incidentClient())
-	path := IdlePath(in.Spec, in.Observations)
+	path := IdlePath(in)
 	want := judgeOne(t, in, 1).Client.Band
 	if got := clients.BandOn(*in.Spec.Client, path); got == nil || want == nil || *got != *want {
 		t.Errorf("band %+v, want the outcome's %+v", got, want)
@@ -114,10 +114,10 @@ func TestTheEarliestCloseIsTheMeasurement(t *testing.T) {
 		rungAt(0, 3*s, "idle_fin").closed(1001*ms, "fin").control(""),
 		rungAt(5*s, 4*s, "idle_fin").closed(1007*ms, "fin"),
 		rungAt(10*s, 5*s, "idle_fin").closed(1011*ms, "fin"))
-	if got := Idle(in.Spec, in.Observations).Measured; got != 1001*ms {
+	if got := Idle(in).Measured; got != 1001*ms {
 		t.Errorf("measured %s, want 1.001s", got)
 	}
-	path := IdlePath(in.Spec, in.Observations)
+	path := IdlePath(in)
 	if path.Timeout != 1001*ms || path.Spread != 10*ms {
 		t.Errorf("the path: %s, spread %s, want 1.001s, 10ms", path.Timeout, path.Spread)
 	}

@@ -27,6 +27,8 @@ type Last struct {
 	EarlyCloses map[time.Duration]time.Duration
 	// MassCloses are those that ended early at one moment with others, likewise.
 	MassCloses map[time.Duration]time.Duration
+	// Bound is what all runs before know of the path's idle bound.
+	Bound Bound
 }
 
 // Answered says when another target last answered in this run.
@@ -41,9 +43,13 @@ type Answered struct {
 func Judge(in Input) []probes.Outcome {
 	l := newLadder(in)
 	rules := Rules()
-	var outcomes []probes.Outcome
+	var judged []*judgement
 	for i := range l.rungs {
-		j := l.judge(rules, i)
+		judged = append(judged, l.judge(rules, i))
+	}
+	l.tellChange(rules, judged)
+	var outcomes []probes.Outcome
+	for _, j := range judged {
 		outcomes = append(outcomes, j.outcome())
 	}
 	if in.Spec.Kind != probes.KindIdle && len(outcomes) > 1 {
@@ -62,6 +68,7 @@ type judgement struct {
 	rule    Rule
 	verdict probes.Verdict
 	client  *clientView // nil: not declared
+	changed bool        // it tells that the path's bound has moved
 }
 
 func (l *ladder) judge(rules []Rule, i int) *judgement {
@@ -74,6 +81,12 @@ func (l *ladder) judge(rules []Rule, i int) *judgement {
 			j.facts.Early = l.earlyCase(i)
 		}
 	}
+	j.apply(rules)
+	return j
+}
+
+// apply walks the rules, and asks the client what it makes of it.
+func (j *judgement) apply(rules []Rule) {
 	j.rule = find(rules, j.facts)
 	if j.rule.Verdict != probes.VerdictPass && j.late() {
 		j.facts.Delayed = true
@@ -84,7 +97,6 @@ func (l *ladder) judge(rules []Rule, i int) *judgement {
 	if worse := j.client.verdict(j); worse != "" {
 		j.verdict = worse
 	}
-	return j
 }
 
 // reused reports whether the attempt that decides ran on the held connection.

@@ -25,6 +25,9 @@ type ladder struct {
 	rungs []rungView // in the order of hold and start
 	idle  probes.IdleResult
 	ends  []time.Duration // idle ages of the closes that follow idle age, ascending
+	bound Bound           // for the next run
+	// change is what two runs agree on that has moved; nil: nothing has.
+	change *change
 }
 
 // rungView is one observation and what is judged of it.
@@ -50,6 +53,8 @@ func newLadder(in Input) *ladder {
 	})
 	l.ends = l.idleEnds()
 	l.idle = l.result()
+	l.learn()
+	l.idle = l.narrowest(l.idle)
 	return l
 }
 

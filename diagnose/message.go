@@ -23,9 +23,9 @@ func (j *judgement) message() string {
 	case j.facts.Reason == probes.ReasonNoKeepAlive:
 		return j.nothingHeld()
 	case j.reused() && j.at.OK():
-		return fmt.Sprintf("the connection still worked after %s idle: it %s", human(j.rung.reuseAge()), answer(*j.at))
+		return fmt.Sprintf("the connection still worked after %s idle: it %s", human(j.rung.reuseAge()), answer(*j.at)) + j.packetsText() + j.changeText()
 	case j.reused():
-		return j.rungMessage()
+		return j.rungMessage() + j.changeText()
 	}
 	return j.freshMessage()
 }

@@ -16,6 +16,7 @@ type Rule struct {
 	Delayed     bool
 	Exhausted   bool
 	Instant     bool
+	Changed     bool
 	Again       []Again
 	Control     []Control
 	Ages        []Age
@@ -65,6 +66,7 @@ func (r Rule) matches(f Facts) bool {
 		(!r.Delayed || f.Delayed) &&
 		(!r.Exhausted || f.Exhausted) &&
 		(!r.Instant || f.Instant) &&
+		(!r.Changed || f.Changed) &&
 		within(r.Again, f.Again) &&
 		within(r.Control, f.Control) &&
 		within(r.Ages, f.Age) &&

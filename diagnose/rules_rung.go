@@ -14,6 +14,16 @@ func rungRules() []Rule {
 			Why: "The warm answer ended its connection: nothing can be held.",
 		},
 		rung(Rule{
+			Changed: true, Reasons: []probes.Reason{probes.ReasonOK},
+			Verdict: probes.VerdictDegraded, Diagnosis: probes.DiagnosisBoundChanged, Family: probes.FamilyConnection,
+			Why: "It still worked; two runs agree that the path ends idle connections at another age than before.",
+		}),
+		rung(Rule{
+			Changed: true, Reasons: ended(), Control: []Control{ControlOK}, Ages: []Age{AgeWithin, AgeLonger},
+			Verdict: probes.VerdictDegraded, Diagnosis: probes.DiagnosisBoundChanged, Family: probes.FamilyConnection,
+			Why: "It ended; two runs agree that the path ends idle connections at another age than before.",
+		}),
+		rung(Rule{
 			Reasons: []probes.Reason{probes.ReasonOK}, Verdict: probes.VerdictPass,
 			Why: "The idle connection still worked.",
 		}),

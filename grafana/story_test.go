@@ -218,7 +218,7 @@ func (s *teller) ladder(at time.Time) ([]probes.Outcome, probes.IdleResult) {
 	}
 	outcomes := s.judge(s.held, at, seen...)
 	s.failedHold = counted(outcomes, s.failedHold)
-	idle := diagnose.Idle(s.held, seen)
+	idle := diagnose.Idle(diagnose.Input{Spec: s.held, Observations: seen})
 	idle.Advertised = 65 * time.Second
 	return outcomes, idle
 }

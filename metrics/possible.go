@@ -26,8 +26,8 @@ type onConnection struct {
 }
 
 // searchHold labels a hold that does not follow from the config: a rung inside
-// the danger band that the last run measured, or a search. Its lengths depend on
-// what was measured, so they would be new series again and again.
+// the bracket or the danger band that was measured, or a search. Its lengths
+// depend on what was measured, so they would be new series again and again.
 const searchHold = "search"
 
 func possibleFor(s probes.Spec) possible {
@@ -139,7 +139,8 @@ func diagnoses(s probes.Spec, tls bool) []probes.Diagnosis {
 	}
 	return append(all,
 		probes.DiagnosisNoKeepAlive, probes.DiagnosisUndeclaredClose, probes.DiagnosisEarlyClose,
-		probes.DiagnosisStaleConnection, probes.DiagnosisStalled, probes.DiagnosisSilentDrop, probes.DiagnosisMassClose)
+		probes.DiagnosisStaleConnection, probes.DiagnosisStalled, probes.DiagnosisSilentDrop, probes.DiagnosisMassClose,
+		probes.DiagnosisBoundChanged)
 }
 
 func holdsOf(s probes.Spec) []string {
@@ -167,10 +168,9 @@ func fixedHolds(s probes.Spec) []time.Duration {
 }
 
 // measures reports whether a probe may hold for as long as a measurement says:
-// of made ladders only those do that have a client, whose danger band moves.
-func measures(s probes.Spec) bool {
-	return s.Search || len(s.Holds) == 0 && (len(s.Rungs) == 0 || s.Client != nil)
-}
+// made ladders do, whose rungs follow a danger band, and look for an end that
+// nobody saw.
+func measures(s probes.Spec) bool { return s.Search || len(s.Holds) == 0 }
 
 // holdLabel returns the value of hold_seconds for a hold: in seconds where it
 // follows from the config ("59", "0.5"), else "search".

@@ -166,7 +166,7 @@ func TestASnapshotOfASearch(t *testing.T) {
 		`perch_holds_total{hold_seconds="30"` + survived:     "1",
 		`perch_holds_total{hold_seconds="59"` + survived:     "1",
 	})
-	ladder.Targets[0].Probes[1].Client = nil
+	ladder.Targets[0].Probes[1].Holds = ladder.Targets[0].Probes[1].Rungs
 	want(t, exposed(t, next(t, m, ladder)), map[string]string{
 		`perch_holds_total{hold_seconds="search"` + survived: "absent",
 		`perch_holds_total{hold_seconds="30"` + survived:     "0",

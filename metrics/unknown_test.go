@@ -195,7 +195,7 @@ func TestHoldLabels(t *testing.T) {
 }
 
 // What a ladder can be labelled with exists from the start: `search` only where
-// a danger band could be measured.
+// the plan makes the ladder, which may look for what was measured.
 func TestHoldsThatExist(t *testing.T) {
 	rungs := []time.Duration{30 * time.Second, 59 * time.Second}
 	for _, c := range []struct {
@@ -203,7 +203,7 @@ func TestHoldsThatExist(t *testing.T) {
 		want []string
 	}{
 		{probes.Spec{Holds: rungs, Client: &probes.Client{}}, []string{"30", "59"}},
-		{probes.Spec{Rungs: rungs}, []string{"30", "59"}},
+		{probes.Spec{Rungs: rungs}, []string{"30", "59", "search"}},
 		{probes.Spec{Rungs: rungs, Client: &probes.Client{}}, []string{"30", "59", "search"}},
 		{probes.Spec{Rungs: rungs, Search: true}, []string{"search"}},
 		{probes.Spec{}, []string{"search"}},

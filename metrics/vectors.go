@@ -92,9 +92,9 @@ func (v *vectors) addIdle() {
 	v.idleTimeout = lasting("perch_idle_timeout_seconds",
 		"Idle age at which the path was last seen to close a connection.", "target", "probe")
 	v.idleSurvived = lasting("perch_idle_survived_seconds",
-		"Longest idle age at which reuse last worked.", "target", "probe")
+		"Longest idle age at which reuse last worked; of an end that nobody sees, the longest known of all runs.", "target", "probe")
 	v.idleDied = lasting("perch_idle_died_seconds",
-		"Shortest idle age at which reuse last failed.", "target", "probe")
+		"Shortest idle age at which reuse last failed; of an end that nobody sees, the shortest known of all runs.", "target", "probe")
 	v.idleAdvertised = lasting("perch_idle_advertised_seconds",
 		"Idle timeout that the answer's Keep-Alive header promises.", "target", "probe")
 	v.keepAlive = gauge("perch_keep_alive_expected_seconds",

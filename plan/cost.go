@@ -93,7 +93,15 @@ func (j *job) most() int {
 	return n*(1+j.spec.Redirects) + j.described(probes.MostDescribing)
 }
 
-// daily returns how many requests a probe with an `every` sends a day at most.
+// daily returns how many requests a probe with an `every` sends a day at most. A
+// search is over after a few runs, and does not count in all of them.
 func (j *job) daily() int {
-	return j.most() * int(math.Ceil(float64(day)/float64(j.spec.Every)))
+	runs := int(math.Ceil(float64(day) / float64(j.spec.Every)))
+	searching := 0
+	for _, r := range j.rungs {
+		if r.rank == rankSearch {
+			searching += 3 * (1 + j.spec.Redirects)
+		}
+	}
+	return (j.most()-searching)*runs + searching*min(runs, searchRuns)
 }

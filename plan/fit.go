@@ -25,7 +25,7 @@ func (d *desk) climb(j *job, o Options, policy *probes.Policy) {
 			j.notes = append(j.notes, text)
 		}
 	} else {
-		l := &ladder{spec: *j.spec, end: end, longest: longest}
+		l := &ladder{spec: *j.spec, end: end, longest: longest, known: o.Brackets[j.spec.ID()], atOnce: d.target.MaxConnections}
 		kept, long := l.build()
 		j.without(long, fmt.Sprintf("%s leaves room for %s", bound, short(longest)))
 		var brief []rung

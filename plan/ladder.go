@@ -30,6 +30,8 @@ const (
 	rankAbove
 	rankPackets
 	rankBeside
+	rankConfirm // beside the bracket around an end that nobody saw
+	rankSearch  // inside of it
 )
 
 // rung is one hold of a ladder.
@@ -50,6 +52,8 @@ type ladder struct {
 	spec    probes.Spec
 	end     time.Duration // idle age at which the last run saw the path end connections too early; 0: it did not
 	longest time.Duration // hold that fits; 0: any
+	known   probes.Bracket
+	atOnce  int // connections that may be open
 	rungs   []rung
 }
 
@@ -57,7 +61,8 @@ type ladder struct {
 // keep_alive they straddle it by the tolerance of the verdicts, with half and
 // double of it beside; without, they lie between the idle timeouts that servers
 // and load balancers are commonly set to, up to six minutes. Each limit of the
-// declared client is straddled too, and its danger band gets a rung.
+// declared client is straddled too, and its danger band gets a rung. Where the
+// path is known to end connections unseen, rungs look for the age.
 func (l *ladder) build() (kept, left []rung) {
 	wanted := slices.Concat(expectation(l.spec.KeepAlive), straddles(l.spec.Client))
 	slices.SortStableFunc(wanted, func(a, b rung) int { return cmp.Compare(a.rank, b.rank) })
@@ -71,6 +76,7 @@ func (l *ladder) build() (kept, left []rung) {
 	l.rungs, left = shortened(l.rungs, l.longest)
 	l.rungs = append(l.rungs, l.inExpectedBand()...)
 	l.rungs = append(l.rungs, l.inMeasuredBand()...)
+	l.rungs = append(l.rungs, l.search()...)
 	slices.SortStableFunc(l.rungs, byHold)
 	return l.rungs, left
 }
@@ -78,8 +84,8 @@ func (l *ladder) build() (kept, left []rung) {
 // WithRungs returns the config's targets, each idle probe that names no holds
 // with the rungs of its ladder that follow from the config alone, shortest first:
 // what metrics can name before anything ran. A plan makes those of them that its
-// deadline and the budget leave room for, and no other but one inside a danger
-// band. The config stays as it is.
+// deadline and the budget leave room for, and no others but one inside a danger
+// band and those of a search. The config stays as it is.
 func WithRungs(c config.Config) []probes.Target {
 	targets := slices.Clone(c.Targets)
 	for i := range targets {

@@ -33,6 +33,10 @@ type Options struct {
 	// Env is the environment, which may name a proxy; nil: an empty one. It changes
 	// notes alone.
 	Env func(string) (string, bool)
+	// Brackets holds, per target/probe, what earlier runs know of the idle age at
+	// which the path ends connections; none: nothing. Where nobody saw them end, a
+	// ladder that the plan makes gets rungs that look for it.
+	Brackets map[string]probes.Bracket
 }
 
 // Sent is what earlier runs sent to a target at one instant, or before it.

@@ -40,6 +40,8 @@ func (d Diagnosis) Words() string {
 		return "idle connections die without a sign"
 	case DiagnosisMassClose:
 		return "many connections were closed at once, as a reload or deploy does"
+	case DiagnosisBoundChanged:
+		return "idle connections end at another age than before"
 	}
 	return ""
 }

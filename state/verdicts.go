@@ -5,8 +5,10 @@ import (
 	"time"
 )
 
-// Bracket is what a probe's holds have shown of the path's idle timeout: it
-// lies above Survived and at or below Died. Zero: not known.
+// Bracket is what a probe's holds have shown of the path's idle timeout, in all
+// runs that agree: it lies above Survived and at or below Died. Zero: not known.
+// Where two perches changed it, the later run's holds whole: its parts belong
+// together.
 type Bracket struct {
 	Survived   time.Duration `json:"survived,omitzero"`   // the longest hold that was reused
 	Died       time.Duration `json:"died,omitzero"`       // the shortest that was not
@@ -14,6 +16,12 @@ type Bracket struct {
 	Advertised time.Duration `json:"advertised,omitzero"` // what the server promised
 	How        string        `json:"how,omitempty"`       // the way of the close: fin, rst, silent...
 	At         time.Time     `json:"at"`                  // when the run that measured it started
+
+	Spread       time.Duration `json:"spread,omitzero"`         // by how much later than Measured other closes of that limit were seen
+	Tries        int           `json:"tries,omitzero"`          // runs that have looked inside since it was last narrowed
+	TCPKeepAlive time.Duration `json:"tcp_keep_alive,omitzero"` // how often packets were sent while holding
+	Suspect      *Bracket      `json:"suspect,omitempty"`       // what the last run saw, where it contradicts the rest
+	Without      *Bracket      `json:"without,omitempty"`       // what was known before TCP keep-alive was sent
 }
 
 // LastVerdict is what a probe's last whole run came to.

@@ -39,9 +39,9 @@ func (f found) run() (probes.Run, clients.Path) {
 	}
 	seen = append(seen, dead)
 	return probes.Run{
-		Idle:     []probes.IdleResult{diagnose.Idle(spec, seen)},
+		Idle:     []probes.IdleResult{diagnose.Idle(diagnose.Input{Spec: spec, Observations: seen})},
 		Outcomes: []probes.Outcome{{Reason: probes.ReasonOK}, {Reason: f.reason, Diagnosis: cmp.Or(f.diagnosis, probes.DiagnosisStaleConnection)}},
-	}, diagnose.IdlePath(spec, seen)
+	}, diagnose.IdlePath(diagnose.Input{Spec: spec, Observations: seen})
 }
 
 func TestTheClientsMeetWhatThePathDoes(t *testing.T) {

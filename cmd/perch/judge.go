@@ -7,7 +7,6 @@ import (
 
 	"perch.example/diagnose"
 	"perch.example/probes"
-	"perch.example/state"
 )
 
 // judge turns each probe's observations into outcomes. What it says of the
@@ -35,11 +34,12 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 			outcomes := diagnose.Judge(in)
 			run.Outcomes = append(run.Outcomes, outcomes...)
 			if s.Kind == probes.KindIdle {
-				run.Idle = append(run.Idle, diagnose.Idle(s, observed))
-				p.idlePath = diagnose.IdlePath(s, observed)
+				run.Idle = append(run.Idle, diagnose.Idle(in))
+				p.idlePath = diagnose.IdlePath(in)
 			}
 			if whole(observed) {
 				p.note(s.ID(), run, outcomes)
+				p.noteBound(in, run)
 				early, mass := diagnose.EarlyCloses(in)
 				p.doc.SetEarlyCloses(s.ID(), early, mass)
 			}
@@ -50,7 +50,9 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 // lastSeen is what an earlier run saw of a probe.
 func (p *pass) lastSeen(id string) diagnose.Last {
 	_, seen := p.doc.Due[id]
-	return diagnose.Last{Seen: seen, EarlyCloses: p.doc.EarlyCloses[id], MassCloses: p.doc.MassCloses[id]}
+	return diagnose.Last{
+		Seen: seen, EarlyCloses: p.doc.EarlyCloses[id], MassCloses: p.doc.MassCloses[id], Bound: boundOf(p.doc.Brackets[id]),
+	}
 }
 
 // whole reports whether each step of a probe ran to its end. One that did not
@@ -63,13 +65,6 @@ func whole(observed []probes.Observation) bool {
 func (p *pass) note(id string, run *probes.Run, outcomes []probes.Outcome) {
 	p.doc.MarkRun(id, run.Started)
 	p.doc.SetVerdict(id, string(probes.Run{Outcomes: outcomes}.Verdict()), run.Started)
-	for _, r := range run.Idle {
-		if r.Target+"/"+r.Probe == id && (r.Survived > 0 || r.Died > 0 || r.Measured > 0) {
-			p.doc.SetBracket(id, state.Bracket{
-				Survived: r.Survived, Died: r.Died, Measured: r.Measured, Advertised: r.Advertised, How: string(r.How), At: run.Started,
-			})
-		}
-	}
 }
 
 // lastAnswers says when each target last gave a whole answer.

@@ -117,7 +117,7 @@ func (p *pass) makePlan() error {
 	o := plan.Options{
 		Seed: p.flags.seed, Deadline: p.flags.deadline, Only: p.flags.only,
 		Due: p.due(now), Sent: p.sentBefore(now), // what the day's limit still allows is the runner's: it skips
-		Ends: ends(p.doc, p.cfg), Env: p.sys.env,
+		Ends: ends(p.doc, p.cfg), Brackets: brackets(p.doc), Env: p.sys.env,
 	}
 	var err error
 	if p.plan, err = plan.New(p.cfg, o); err != nil {

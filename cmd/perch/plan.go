@@ -159,7 +159,7 @@ func planOf(cfg config.Config, flags runFlags, seen state.Document, env func(str
 	if err := checkSeries(cfg); err != nil {
 		return nil, err
 	}
-	o := plan.Options{Seed: flags.seed, Deadline: flags.deadline, Only: flags.only, Ends: ends(seen, cfg), Env: env}
+	o := plan.Options{Seed: flags.seed, Deadline: flags.deadline, Only: flags.only, Ends: ends(seen, cfg), Brackets: brackets(seen), Env: env}
 	p, err := plan.New(cfg, o)
 	if err != nil {
 		return nil, err

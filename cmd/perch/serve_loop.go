@@ -138,7 +138,7 @@ func (s *service) begin(ctx context.Context, l *loop) (*pass, probes.Run, bool) 
 func (p *pass) planWave(l *loop) error {
 	now := p.sys.clock()
 	made, err := plan.New(p.cfg, plan.Options{
-		Seed: p.flags.seed, Only: p.flags.only, Sent: p.sentBefore(now), Ends: ends(p.doc, p.cfg), Env: p.sys.env,
+		Seed: p.flags.seed, Only: p.flags.only, Sent: p.sentBefore(now), Ends: ends(p.doc, p.cfg), Brackets: brackets(p.doc), Env: p.sys.env,
 		Due: func(s probes.Spec) bool {
 			return s.Every == l.every && (l.begun || p.store == nil || p.doc.IsDue(s.ID(), s.Every, now))
 		},

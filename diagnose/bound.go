@@ -1,0 +1,199 @@
+package diagnose
+
+import (
+	"slices"
+	"time"
+
+	"perch.example/probes"
+)
+
+// Bound is what the runs so far have shown of the idle age at which a path ends
+// connections. The zero value is a path of which nothing is known.
+type Bound struct {
+	// Known is what holds: the narrowest bracket in which the runs agree.
+	Known probes.Bracket
+	// Suspect is what the last run saw where that contradicts Known. One run may
+	// be a reload that nobody can tell from idleness: a second that agrees with it
+	// makes it a change.
+	Suspect probes.Bracket
+	// Packets is how often TCP keep-alive was sent while holding; 0: never. What
+	// was measured with other packets is another question.
+	Packets time.Duration
+	// Without is what was known before the client declared TCP keep-alive.
+	Without probes.Bracket
+}
+
+// change is a bound that two runs in a row agree has moved.
+type change struct {
+	from, to probes.Bracket
+	up       bool
+}
+
+// NextBound returns what the next run's Last should hold of the path's bound:
+// what was known, with what this run has shown.
+func NextBound(in Input) Bound { return newLadder(in).bound }
+
+// seen is what this ladder alone shows, and whether it speaks of the bound at
+// all: where anything ended for another reason than idleness, nothing in this
+// run is sure to be about it.
+func (l *ladder) seen() (probes.Bracket, bool) {
+	b := probes.Bracket{Survived: l.idle.Survived, Died: l.idle.Died, Measured: l.idle.Measured, How: l.idle.How}
+	if len(l.ends) > 0 {
+		b.Spread = l.ends[len(l.ends)-1] - b.Measured
+	}
+	for i, r := range l.rungs {
+		if r.reuse != nil && !answered(r.reuse) && !l.endsIdle(i) {
+			return b, false
+		}
+	}
+	if b == (probes.Bracket{}) || b.Measured == 0 && b.Died > 0 && b.Survived >= b.Died {
+		return b, false
+	}
+	return b, true
+}
+
+// endsIdle reports whether rung i ended as an idle limit ends connections.
+func (l *ladder) endsIdle(i int) bool {
+	r := l.rungs[i]
+	idle := slices.Contains(ended(), r.reuse.Reason) || r.reuse.Reason == probes.ReasonBlackhole || r.reuse.Reason == probes.ReasonNoResponse
+	return idle && r.ended() && !r.instant() && !l.massClosed(i) && !l.outlived(i)
+}
+
+// learn joins what is known with what this ladder shows.
+func (l *ladder) learn() {
+	l.bound = l.in.Last.Bound
+	if packets := packetsOf(l.in.Spec); l.bound.Packets != packets {
+		l.bound = Bound{Packets: packets, Without: withoutPackets(l.bound, packets)}
+	}
+	e, clear := l.seen()
+	if slices.ContainsFunc(l.rungs, func(r rungView) bool { return r.obs.Cut != "" }) {
+		return
+	}
+	known, suspect := l.bound.Known, l.bound.Suspect
+	if !clear {
+		l.bound.Known = l.counted(known, known)
+		return
+	}
+	l.bound.Suspect = probes.Bracket{}
+	switch {
+	case known == (probes.Bracket{}):
+		l.bound.Known = e
+	case !apart(known, e):
+		l.bound.Known = l.counted(known, narrowed(jitter(known, suspect), e))
+	case suspect == (probes.Bracket{}) || apart(suspect, e):
+		l.bound.Known, l.bound.Suspect = jitter(known, suspect), e
+	default:
+		l.bound.Known = narrowed(suspect, e)
+		l.change = &change{from: known, to: l.bound.Known, up: lower(l.bound.Known) > upper(known)}
+	}
+}
+
+// counted counts the runs that looked inside a bracket and left it as it was.
+func (l *ladder) counted(before, after probes.Bracket) probes.Bracket {
+	looked := slices.ContainsFunc(l.rungs, func(r rungView) bool {
+		return r.reuse != nil && r.obs.Hold > before.Survived && r.obs.Hold < before.Died
+	})
+	switch {
+	case !after.Hidden() || after.Width() < before.Width():
+		after.Tries = 0
+	case looked:
+		after.Tries = before.Tries + 1
+	}
+	return after
+}
+
+// packetsOf is how often the probe's held connections carry TCP keep-alive.
+func packetsOf(s probes.Spec) time.Duration {
+	if s.Client == nil {
+		return 0
+	}
+	return s.Client.TCPKeepAlive
+}
+
+// withoutPackets is what is known of the path without TCP keep-alive, once its
+// interval is another; nothing where it is not sent any more.
+func withoutPackets(b Bound, packets time.Duration) probes.Bracket {
+	switch {
+	case packets == 0:
+		return probes.Bracket{}
+	case b.Packets == 0:
+		return b.Known
+	}
+	return b.Without
+}
+
+// lower is the age before which the path ends nothing; 0: not known.
+func lower(b probes.Bracket) time.Duration { return max(b.Survived, b.Measured) }
+
+// upper is the age by which it has ended what is idle; 0: not known.
+func upper(b probes.Bracket) time.Duration {
+	if b.Measured > 0 {
+		return max(b.Measured+b.Spread, b.Survived)
+	}
+	return b.Died
+}
+
+// apart reports whether two brackets cannot be of one bound, by more than the
+// tolerance.
+func apart(a, b probes.Bracket) bool { return above(a, b) || above(b, a) }
+
+func above(a, b probes.Bracket) bool {
+	end := upper(b)
+	return end > 0 && lower(a) > end+tolerance(end)
+}
+
+// narrowed joins two brackets of one bound, the newer second. What lies within
+// the tolerance and would leave no bracket is noise, and changes nothing.
+func narrowed(have, e probes.Bracket) probes.Bracket {
+	if e.Measured > 0 {
+		if have.Measured > 0 {
+			e.Measured, e.Spread = union(have, e)
+		}
+		return e
+	}
+	if have.Measured > 0 {
+		have.Survived = max(have.Survived, e.Survived)
+		return have
+	}
+	out := have
+	out.Survived = max(have.Survived, e.Survived)
+	if e.Died > 0 && (have.Died == 0 || e.Died <= have.Died) {
+		out.Died, out.How = e.Died, e.How
+	}
+	if out.Died > 0 && out.Survived >= out.Died {
+		return have
+	}
+	return out
+}
+
+// jitter widens what was seen of a limit by a sighting that no second run
+// agreed with: a server that looks for idle connections now and then ends them
+// up to a tick later.
+func jitter(known, suspect probes.Bracket) probes.Bracket {
+	if known.Measured == 0 || suspect.Measured == 0 {
+		return known
+	}
+	first, spread := union(known, suspect)
+	if spread <= longestTick {
+		known.Measured, known.Spread = first, spread
+	}
+	return known
+}
+
+// union is where the closes of both lie: the least age, and how far from it the
+// others are.
+func union(a, b probes.Bracket) (first, spread time.Duration) {
+	first = min(a.Measured, b.Measured)
+	return first, max(a.Measured+a.Spread, b.Measured+b.Spread) - first
+}
+
+// narrowest is the ladder's result, with the bracket of all runs where this one
+// met an end that nobody saw: it need not have looked again where that was found.
+func (l *ladder) narrowest(res probes.IdleResult) probes.IdleResult {
+	known := l.bound.Known
+	if res.Measured > 0 || res.Died == 0 || !known.Hidden() || res.Died < known.Died || res.Survived > known.Survived {
+		return res
+	}
+	res.Survived, res.Died = known.Survived, known.Died
+	return res
+}
