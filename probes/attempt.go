@@ -23,8 +23,11 @@ type Attempt struct {
 	Reason     Reason
 	Detail     string // for people: the error or the expectation that failed; never decides
 
+	Renewed bool // its token was refused, and there was another one: the next attempt on a fresh connection, if there is one, counts in its place
 	Method  string
-	Status  int // HTTP status of the whole answer; 0: none came
+	Status  int         // HTTP status of the whole answer; 0: none came
+	GRPC    *GRPCStatus // what a gRPC answer ended with; nil: no gRPC, or no whole answer
+	Goaway  *Goaway     // HTTP/2: the last GOAWAY that came; nil: none
 	Proto   string
 	Started time.Time     // when the first request byte was about to leave; zero when nothing left
 	Elapsed time.Duration // first request byte to the end of the attempt (the opening, when that failed)
@@ -44,6 +47,7 @@ type Attempt struct {
 	// RST carries no acknowledgement: 0 says nothing there, and is left out.
 	AckedAtFirst  *int64
 	ResponseBytes int64 // wire bytes that came back
+	PushedStatus  int   // HTTP status of an answer that nobody had asked for; 0: none came
 
 	Local, Remote netip.AddrPort // zero: no connection
 	TraceID       string

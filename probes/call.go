@@ -29,9 +29,15 @@ type call struct {
 	header http.Header
 	public http.Header // what a redirect may carry: no secret, no cookie
 	tls    *tls.Config
-	body   []byte // of each request; nil: none
-	sent   bool   // a request left
-	trace  string
+	body   []byte    // of each request; nil: none
+	grpc   *grpcCall // nil: plain HTTP
+	sent   bool      // a request left
+	unused bool      // the first connection is held before it carries anything
+
+	token, refused Secret // the bearer token of the requests, and one that was answered with a 401; zero: none
+	renewed        bool   // another one was asked for
+
+	trace string
 
 	forward *Forward    // the proxy on the way; nil: none
 	proxy   *wire.Proxy // the same, with its credentials
@@ -55,6 +61,9 @@ func (c *call) prepare() error {
 		return err
 	}
 	c.addBody()
+	if err := c.prepareGRPC(); err != nil {
+		return err
+	}
 	if err := c.prepareWay(); err != nil || c.url.Scheme != "https" {
 		return err
 	}

@@ -10,20 +10,26 @@ import (
 
 // Env is what a probe needs from outside. The runner makes one for each step.
 type Env struct {
-	Dial      wire.DialFunc    // nil: the real network
-	Resolve   wire.ResolveFunc // nil: the system's resolver
-	Secrets   ReadSecret       // reads headers' and parameters' sources
-	ReadFile  func(string) ([]byte, error)
-	Policy    *Policy // nil: all that perch can do is allowed
-	UserAgent string
-	Getenv    func(string) (string, bool) // the environment, which may name a proxy; nil: an empty one
-	IDs       *IDs
-	Slots     Slots
-	Settler   Settler       // nil: a connection that cannot be opened counts at once
-	Learn     func(Attempt) // told of each attempt as it ends, before anything follows it; nil: nobody
-	Watch     func(Event)   // nil: nobody watches
-	Log       *slog.Logger
-	Step      int // index of the step in the plan
+	Dial        wire.DialFunc    // nil: the real network
+	Resolve     wire.ResolveFunc // nil: the system's resolver
+	Secrets     ReadSecret       // reads headers' and parameters' sources
+	ReadFile    func(string) ([]byte, error)
+	Policy      *Policy      // nil: all that perch can do is allowed
+	Descriptors *Descriptors // what server reflection said to earlier steps; nil: each asks by itself
+	UserAgent   string
+	Getenv      func(string) (string, bool) // the environment, which may name a proxy; nil: an empty one
+	IDs         *IDs
+	Slots       Slots
+	Settler     Settler       // nil: a connection that cannot be opened counts at once
+	Learn       func(Attempt) // told of each attempt as it ends, before anything follows it; nil: nobody
+	Watch       func(Event)   // nil: nobody watches
+	Log         *slog.Logger
+	Step        int // index of the step in the plan
+
+	// Token returns a bearer token for a spec with OAuth. Its error is as
+	// FetchToken's; a *Denied also where the tokens' own budget is used up. nil:
+	// there are none.
+	Token func(context.Context, *Spec, TokenWish) (Secret, error)
 
 	// Own returns what was measured of perch's own pod since then; nil: nothing
 	// is measured. Exhausted is not its to say.
@@ -38,9 +44,11 @@ type Role string
 
 // The roles of a request.
 const (
-	RoleWarm     Role = "warm" // also the one exchange of an http probe
+	RoleWarm     Role = "warm"     // also the one exchange of an http probe
+	RoleDescribe Role = "describe" // server reflection, on a connection of its own before the warm-up's; beyond the one that is booked it uses gaps
 	RoleReuse    Role = "reuse"
 	RoleControl  Role = "control"
+	RoleNext     Role = "next"     // one of many on the same connection, each with a booking
 	RoleAgain    Role = "again"    // perch's own second try: uses gaps only
 	RoleRedirect Role = "redirect" // a redirect followed: uses gaps only
 )

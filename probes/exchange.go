@@ -40,6 +40,12 @@ func (x *exchanged) take(next exchanged) {
 // fresh makes one exchange on a new connection, and follows redirects where
 // the spec allows it.
 func (c *call) fresh(ctx context.Context, role Role) (x exchanged) {
+	if x, ok := c.authorize(ctx); !ok {
+		return x
+	}
+	if x, ok := c.describe(ctx, role); !ok {
+		return x
+	}
 	x = c.connect(ctx, role)
 	if x.conn == nil {
 		return x
@@ -149,7 +155,7 @@ func (c *call) send(ctx context.Context, conn *wire.Conn, role Role, req *http.R
 	x := exchanged{attempt: c.attempt(e, Classify(e)), evidence: e, response: response}
 	x.attempt.SpanID = span
 	if x.attempt.Reason == ReasonOK {
-		x.attempt.Reason, x.attempt.Detail = judgeAnswer(c.spec, response, e.Elapsed)
+		c.judge(&x.attempt, response, e.Elapsed)
 		x.attempt.answer(response)
 		c.proxyAnswered(&x.attempt)
 	}
@@ -207,11 +213,11 @@ func (c *call) attempt(e wire.Evidence, reason Reason) Attempt {
 		Reason: reason, Detail: Explain(e), Method: c.spec.Method, Proto: e.Proto, TraceID: c.trace,
 		Started: e.Started, Elapsed: e.Elapsed, RTT: e.RTT, MinRTT: e.MinRTT, Hello: e.Hello, Phases: Phases(e.Phases),
 		ConnectionAge: e.Age, Served: e.Served,
-		RequestBytes: e.RequestBytes, RequestBytesAcked: e.RequestBytesAcked, ResponseBytes: e.ResponseBytes,
-		Local: e.Local, Remote: e.Remote, TLS: e.Chain, TLSExpiry: expiresOf(e.Chain),
+		RequestBytes: e.RequestBytes, RequestBytesAcked: e.RequestBytesAcked, ResponseBytes: e.ResponseBytes, PushedStatus: e.PushedStatus,
+		Local: e.Local, Remote: e.Remote, Goaway: goawayOf(e.H2), TLS: e.Chain, TLSExpiry: expiresOf(e.Chain),
 		Queued: e.Before != nil && e.IdleClose != nil,
 	}
-	if e.Held && e.Served > 0 {
+	if e.Held && (e.Served > 0 || c.unused) {
 		a.IdleTime = e.Idle
 	}
 	a.AckedAtFirst = ackedAtFirst(e, a.Queued)

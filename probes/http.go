@@ -33,14 +33,18 @@ func RunHTTP(ctx context.Context, s *Spec, env Env) (o Observation) {
 			return denied(ctx, o, x.denied)
 		}
 		x.close()
+		renewed := c.renews(ctx, &x.attempt)
 		c.add(&o, x.attempt, ConnectionFresh)
+		role = RoleAgain
+		if renewed {
+			continue
+		}
 		if n >= s.Retry.Attempts || !triesAgain(x.attempt) {
 			return o
 		}
 		if !wait(ctx, max(s.Retry.Backoff, x.attempt.RetryAfter)) {
 			return denied(ctx, o, context.Cause(ctx))
 		}
-		role = RoleAgain
 	}
 }
 
@@ -99,12 +103,16 @@ func cutShort(o Observation, why Cut, detail string) Observation {
 	return o
 }
 
-// denied turns a refusal of the budget into a skipped step, the end of the
-// context into a canceled one.
+// denied turns a refusal of the budget into a skipped step, a config that does not
+// fit the target into a problem, the end of the context into a canceled step.
 func denied(ctx context.Context, o Observation, err error) Observation {
 	var d *Denied
 	if errors.As(err, &d) {
 		return cutShort(o, CutSkipped, d.Why)
+	}
+	var m *misfit
+	if errors.As(err, &m) {
+		return cutShort(o, CutInternal, m.Error())
 	}
 	why := "the run was cut short"
 	if cause := context.Cause(ctx); cause != nil {

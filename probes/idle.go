@@ -19,6 +19,7 @@ type rung struct {
 	hold     time.Duration
 	conn     *wire.Conn
 	release  func()
+	ahead    *time.Timer // fetches the reuse's token; nil: none is needed
 	done     func(Observation)
 	told     bool // the watcher, that it is done
 	reported bool // to done
@@ -44,7 +45,7 @@ func (r *rung) warm(ctx context.Context) {
 		r.finish(cutShort(r.obs, CutInternal, err.Error()))
 		return
 	}
-	x := r.call.fresh(ctx, RoleWarm)
+	x := r.call.warmUp(ctx, &r.obs)
 	if x.denied != nil {
 		r.finish(denied(ctx, r.obs, x.denied))
 		return
@@ -63,6 +64,7 @@ func (r *rung) warm(ctx context.Context) {
 		r.finish(cutShort(r.obs, CutSkipped, "the budget has no room at the instant of the reuse: the warm-up took too long"))
 		return
 	}
+	r.ahead = r.call.fetchAhead(ctx, until)
 	r.call.env.tell(s, Event{What: EventHolding, Hold: r.hold, Until: until})
 	r.call.env.Log.Debug("holding", "target", s.Target, "probe", s.Probe, "hold", r.hold)
 	go r.holdOn(ctx, until)
@@ -93,13 +95,14 @@ func (r *rung) reuse(ctx context.Context, held wire.Held) {
 			return
 		}
 	}
+	r.call.authorizeHeld(ctx)
 	x := r.call.exchange(ctx, r.conn, RoleReuse)
 	if x.denied != nil {
 		r.finish(denied(ctx, r.obs, x.denied))
 		return
 	}
 	r.call.add(&r.obs, x.attempt, ConnectionReused)
-	r.obs.Close = closeSeen(x.attempt, x.evidence, r.obs.Close)
+	r.obs.Close, r.obs.Limit = closeSeen(x.attempt, x.evidence, r.obs.Close), limitTold(x.attempt, x.evidence)
 	r.closeHeld() // before the control, so that both never count as open at once
 	if wantsControl(x.attempt.Reason) {
 		r.control(ctx)
@@ -137,6 +140,9 @@ func wantsControl(reason Reason) bool {
 }
 
 func (r *rung) closeHeld() {
+	if r.ahead != nil {
+		r.ahead.Stop()
+	}
 	if r.conn != nil {
 		_ = r.conn.Close() // what matters was read before; a dead connection's close may fail
 		r.conn = nil

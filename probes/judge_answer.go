@@ -52,6 +52,10 @@ func worstFailure(failures []expect.Failure) (Reason, string) {
 	return ReasonExpectation, failures[0].Detail
 }
 
+// envoyReset begins what Envoy says of a stale connection of its own: as an
+// answer's body, or as a gRPC status's message.
+const envoyReset = "upstream connect error or disconnect/reset before headers"
+
 // upstreamReset recognises Envoy's word for a stale connection of its own. The
 // text is Envoy's documented answer body; its flags stand in a header where
 // the operator shows them.
@@ -59,7 +63,7 @@ func upstreamReset(r wire.Response) bool {
 	if r.Status != http.StatusBadGateway && r.Status != http.StatusServiceUnavailable {
 		return false
 	}
-	if bytes.HasPrefix(bytes.TrimSpace(r.Body), []byte("upstream connect error or disconnect/reset before headers")) {
+	if bytes.HasPrefix(bytes.TrimSpace(r.Body), []byte(envoyReset)) {
 		return true
 	}
 	for _, flag := range strings.Split(r.Header.Get("X-Envoy-Response-Flags"), ",") {

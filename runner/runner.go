@@ -25,11 +25,14 @@ type Options struct {
 	Daily      func(target string) int // requests still allowed on the runner's first day; nil: each target's daily_limit
 	Sent       map[string][]plan.Sent  // what earlier runs sent to a target until now, which the last gate counts, too
 	LeaveAlone map[string]time.Time    // until when a target asked to be left alone (Retry-After); an hour at most counts
+	TokensSent func(host string) int   // OAuth2 token requests to a host on the runner's first day, by earlier runs; nil: none
 	Dial       wire.DialFunc           // nil: the real network
 	Resolve    wire.ResolveFunc        // nil: the system's resolver
 	Settle     time.Duration           // for how long after the runner's start a connection that cannot be opened is tried again; 0: never
 	Watch      func(probes.Event)      // nil: nobody watches
 	Log        *slog.Logger
+
+	Getenv func(string) (string, bool) // the environment, which may name a proxy; nil: an empty one
 }
 
 // Result is what a wave leaves beside its observations.
@@ -38,17 +41,21 @@ type Result struct {
 	CutShort string          // why the wave was cut short; empty: it was not
 	Delays   []time.Duration // perch's own lateness samples, bounded
 	Settled  []probes.Settled
+	Tokens   map[string]int // OAuth2 token requests that left, by host
 }
 
 // Runner plays plans, one after the other or several at once: they share the
 // budget of each target, for as long as the process lives. Make one with New.
 type Runner struct {
 	options Options
+	tokens  *tokens
 	began   time.Time
 	left    map[string]int // requests still allowed then
 
 	mu      sync.Mutex
 	budgets map[string]*budget // of the targets that had a step
+
+	descriptors probes.Descriptors // of gRPC methods, for all waves
 }
 
 // New returns a runner that has sent nothing yet.
@@ -57,7 +64,7 @@ func New(o Options) *Runner {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.LeaveAlone = maps.Clone(o.LeaveAlone)
-	r := &Runner{options: o, began: time.Now(), left: map[string]int{}, budgets: map[string]*budget{}}
+	r := &Runner{options: o, tokens: newTokens(o.TokensSent), began: time.Now(), left: map[string]int{}, budgets: map[string]*budget{}}
 	for _, t := range o.Targets {
 		r.left[t.Name] = t.DailyLimit
 		if o.Daily != nil {
@@ -77,7 +84,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options, yield func(probes.Observa
 // taken the budget. When ctx ends, no further step starts, holds are cut short,
 // and what is running ends as canceled; Play returns after the last yield.
 func (r *Runner) Play(ctx context.Context, p *plan.Plan, yield func(probes.Observation)) Result {
-	w := r.newWave(p)
+	w := r.newWave(ctx, p)
 	pod := newOwnPod(hostSystem())
 	defer pod.close()
 	watch := watchLateness(ctx, pod.sample)
@@ -91,7 +98,7 @@ func (r *Runner) Play(ctx context.Context, p *plan.Plan, yield func(probes.Obser
 	for range p.Steps {
 		yield(<-w.done)
 	}
-	res := Result{Delays: watch.stop()}
+	res := Result{Delays: watch.stop(), Tokens: r.tokens.taken()}
 	if ctx.Err() != nil {
 		res.CutShort = context.Cause(ctx).Error()
 	}

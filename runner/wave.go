@@ -33,17 +33,25 @@ type timed struct {
 	at time.Time
 }
 
-// newWave takes part in the budgets of the plan's targets, and books its steps.
-func (r *Runner) newWave(p *plan.Plan) *wave {
+// newWave takes part in the budgets of the plan's targets, and books its steps,
+// once the tokens that these begin with are there.
+func (r *Runner) newWave(ctx context.Context, p *plan.Plan) *wave {
 	o := r.options
 	w := &wave{
 		settle: o.Settle > 0, secrets: newSecretCache(o.Secrets), shares: map[string]share{},
 		done: make(chan probes.Observation, 64),
 	}
 	w.env = probes.Env{
-		Dial: o.Dial, Resolve: o.Resolve, Policy: o.Policy, Secrets: w.secrets.read, ReadFile: o.ReadFile,
+		Dial: o.Dial, Resolve: o.Resolve, Policy: o.Policy, Descriptors: &r.descriptors, Secrets: w.secrets.read, ReadFile: o.ReadFile, Getenv: o.Getenv,
 		UserAgent: o.UserAgent, IDs: probes.NewIDs(p.Seed), Watch: o.Watch, Log: o.Log,
 	}
+	w.env.Token = func(ctx context.Context, s *probes.Spec, wish probes.TokenWish) (probes.Secret, error) {
+		if wish.Refused != (probes.Secret{}) {
+			w.secrets.forget() // the client's secret may have been rotated, too
+		}
+		return r.tokens.get(ctx, s, w.env, wish)
+	}
+	r.tokens.fetchFirst(ctx, p, w.env)
 	now := time.Now()
 	soonest := map[string]time.Duration{} // of the targets whose budgets other waves began
 	for _, t := range o.Targets {
@@ -145,9 +153,18 @@ func (w *wave) play(ctx context.Context, s plan.Step, mine *slots) {
 	}
 	switch s.Spec.Kind {
 	case probes.KindIdle:
-		probes.StartIdle(ctx, s.Spec, s.Hold, env, report)
+		if s.Unused {
+			probes.StartUnused(ctx, s.Spec, s.Hold, env, report)
+		} else {
+			probes.StartIdle(ctx, s.Spec, s.Hold, env, report)
+		}
 	case probes.KindHTTP, probes.KindGRPC:
-		report(guarded(s, func() probes.Observation { return probes.RunHTTP(ctx, s.Spec, env) }))
+		report(guarded(s, func() probes.Observation {
+			if s.Spec.Requests > 1 {
+				return probes.RunLimit(ctx, s.Spec, env)
+			}
+			return probes.RunHTTP(ctx, s.Spec, env)
+		}))
 	case probes.KindTLS:
 		report(guarded(s, func() probes.Observation { return probes.RunTLS(ctx, s.Spec, env) }))
 	default:
@@ -184,7 +201,7 @@ func guarded(s plan.Step, f func() probes.Observation) (o probes.Observation) {
 func unstarted(s plan.Step, why probes.Cut, detail string) probes.Observation {
 	now := time.Now()
 	o := probes.Observation{
-		Target: s.Spec.Target, Probe: s.Spec.Probe, Kind: s.Spec.Kind, Hold: s.Hold, Search: s.Spec.Search,
+		Target: s.Spec.Target, Probe: s.Spec.Probe, Kind: s.Spec.Kind, Hold: s.Hold, Search: s.Spec.Search, Unused: s.Unused,
 		Started: now, Ended: now, Cut: why, CutDetail: detail,
 	}
 	if why == probes.CutInternal {
