@@ -76,7 +76,7 @@ func packetSocket(port uint16) (int, error) {
 	err = errors.Join(
 		unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &program),
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1),
-		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 8<<20),
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 32<<20),
 	)
 	if err == nil {
 		err = unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: bigEndian(unix.ETH_P_IP), Ifindex: lo.Index})
@@ -196,6 +196,12 @@ func parseSegment(packet []byte, serverPort uint16) (Segment, bool) {
 // Segments returns the segments of the latest connection from that client port,
 // in the order in which they passed.
 func (c *Capture) Segments(clientPort uint16) []Segment {
+	return c.SegmentsAt(clientPort, time.Now())
+}
+
+// SegmentsAt returns those of the latest connection that was begun by that
+// instant: ports are used anew.
+func (c *Capture) SegmentsAt(clientPort uint16, at time.Time) []Segment {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var got []Segment
@@ -204,7 +210,10 @@ func (c *Capture) Segments(clientPort uint16) []Segment {
 			continue
 		}
 		if s.SYN && !s.FromServer {
-			got = nil // the port is used anew
+			if s.At.After(at) {
+				break
+			}
+			got = nil
 		}
 		got = append(got, s)
 	}

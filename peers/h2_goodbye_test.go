@@ -4,7 +4,6 @@ package peers
 
 import (
 	"encoding/binary"
-	"slices"
 	"testing"
 	"time"
 
@@ -20,84 +19,75 @@ type goodbye struct {
 	FIN      time.Time // zero: none came
 	Asked    time.Time // when the reuse's request left; zero: none did
 	Seen     bool      // the GOAWAY had come by then: the request acknowledges it
-	Reply    int       // bytes that the server sent after the request, but for its goodbye
+	Reply    int       // bytes that the server sent after the request, but for what ends connection and stream
 }
 
-// readGoodbye reads a held connection. The hold is its longest silence.
-func readGoodbye(segments []Segment, secure bool) goodbye {
-	var data []int
-	for i, s := range segments {
-		if s.Data > 0 {
-			data = append(data, i)
+// readGoodbye reads a connection whose first answer had been read by the
+// instant answered, and whose second request was written at asked; zero: none
+// was.
+func readGoodbye(segments []Segment, secure bool, answered, asked time.Time) goodbye {
+	var g goodbye
+	var behind, knows uint32 // sequence number after the GOAWAY; what the request acknowledges
+	for _, s := range segments {
+		switch {
+		case s.FromServer && s.At.After(answered):
+			g.said(s, secure, &behind)
+		case s.FromServer && s.Data > 0:
+			g.Answered = s.At
+		case !s.FromServer && s.Data > 0 && g.Asked.IsZero() && !asked.IsZero() && !s.At.Before(asked):
+			g.Asked, knows = s.At, s.Ack
 		}
 	}
-	from := 0
-	for i := 1; i < len(data); i++ {
-		gap := segments[data[i]].At.Sub(segments[data[i-1]].At)
-		if from == 0 || gap > segments[data[from]].At.Sub(segments[data[from-1]].At) {
-			from = i
-		}
-	}
-	if from == 0 {
-		return goodbye{}
-	}
-	g := goodbye{}
-	for _, i := range data[:from] {
-		if segments[i].FromServer {
-			g.Answered = segments[i].At
-		}
-	}
-	g.add(segments[data[from]:], secure)
+	g.Seen = !g.Goaway.IsZero() && !g.Asked.IsZero() && !before(knows, behind)
 	return g
 }
 
-// add reads what came after the hold.
-func (g *goodbye) add(segments []Segment, secure bool) {
-	var behind uint32 // sequence number after the GOAWAY
-	for _, s := range segments {
-		if !s.FromServer {
-			if s.Data > 0 && g.Asked.IsZero() {
-				g.Asked, g.Seen = s.At, !g.Goaway.IsZero() && !before(s.Ack, behind)
-			}
-			continue
+// said takes a segment that the server sent after its answer.
+func (g *goodbye) said(s Segment, secure bool, behind *uint32) {
+	if s.FIN && g.FIN.IsZero() {
+		g.FIN = s.At
+	}
+	reply := s.Data
+	for _, m := range sayings(s, secure) {
+		switch {
+		case m.what == "goaway" && g.Goaway.IsZero():
+			g.Goaway, g.Covered, *behind = s.At, m.covered, s.Seq+uint32(m.end)
+		case m.what == "notify" && g.Notify.IsZero():
+			g.Notify = s.At
 		}
-		if s.FIN && g.FIN.IsZero() {
-			g.FIN = s.At
+		if m.what != "" {
+			reply -= m.size
 		}
-		for _, m := range sayings(s, secure) {
-			switch {
-			case m.goaway && g.Goaway.IsZero():
-				g.Goaway, g.Covered, behind = s.At, m.covered, s.Seq+uint32(m.end)
-			case m.notify && g.Notify.IsZero():
-				g.Notify = s.At
-			case !m.goaway && !m.notify && !g.Asked.IsZero():
-				g.Reply += m.size
-			}
-		}
+	}
+	if !g.Asked.IsZero() {
+		g.Reply += reply
 	}
 }
 
 // saying is a frame or, under TLS, a record.
 type saying struct {
-	size, end      int // bytes with its header, and where it ends in its segment
-	goaway, notify bool
-	covered        uint32
+	size, end int    // bytes with its header, and where it ends in its segment
+	what      string // "goaway", "notify", "reset" (of a stream); empty: anything else
+	covered   uint32 // of a GOAWAY, where it can be read
 }
 
 // record tells by the little that a capture sees of a TLS record, its type and
 // its length, what the server says: a GOAWAY is 17 bytes, and 7 more where
-// apache adds "timeout"; a close_notify 2. TLS 1.3 adds 17 bytes, the JDK's
-// another 16; TLS 1.2 adds 24 and shows which record is an alert. No record of
-// these servers' answers is of those lengths.
-func record(head []byte) (size int, goaway, notify bool) {
+// apache adds "timeout"; a RST_STREAM 13, a close_notify 2. TLS 1.3 adds 17
+// bytes, the JDK's another 16; TLS 1.2 adds 24 and shows which record is an
+// alert. No record of these servers' answers is of those lengths.
+func record(head []byte) (size int, what string) {
 	size = int(binary.BigEndian.Uint16(head[3:]))
 	switch {
 	case head[0] == alertRecord, size == 2+17, size == 2+17+16:
-		notify = true
+		return size, "notify"
 	case size == 17+17, size == 17+24, size == 17+17+16:
-		goaway = true
+		return size, "goaway"
+	case size == 13+17, size == 13+24, size == 13+17+16:
+		return size, "reset"
+	default:
+		return size, ""
 	}
-	return size, goaway, notify
 }
 
 // alertRecord is the type of a TLS record that nothing hides.
@@ -113,15 +103,19 @@ func sayings(s Segment, secure bool) []saying {
 	for at := 0; at+header <= len(s.Head); {
 		head := s.Head[at:]
 		m := saying{}
-		if secure {
-			m.size, m.goaway, m.notify = record(head)
+		switch {
+		case secure:
+			m.size, m.what = record(head)
 			m.size += header
-		} else {
-			m.size = header + int(head[0])<<16 + int(head[1])<<8 + int(head[2])
-			m.goaway = http2.FrameType(head[3]) == http2.FrameGoAway
-			if m.goaway && len(head) >= header+4 {
+		case http2.FrameType(head[3]) == http2.FrameGoAway:
+			m.size, m.what = frameSize(head), "goaway"
+			if len(head) >= header+4 {
 				m.covered = binary.BigEndian.Uint32(head[header:])
 			}
+		case http2.FrameType(head[3]) == http2.FrameRSTStream:
+			m.size, m.what = frameSize(head), "reset"
+		default:
+			m.size = frameSize(head)
 		}
 		at += m.size
 		m.end = at
@@ -129,6 +123,9 @@ func sayings(s Segment, secure bool) []saying {
 	}
 	return all
 }
+
+// frameSize is how long a frame is, with its header.
+func frameSize(head []byte) int { return 9 + int(head[0])<<16 + int(head[1])<<8 + int(head[2]) }
 
 // TestGoodbye holds the reading of a capture, on segments made up for it.
 func TestGoodbye(t *testing.T) {
@@ -150,21 +147,27 @@ func TestGoodbye(t *testing.T) {
 	for name, c := range map[string]struct {
 		segments []Segment
 		secure   bool
+		asked    int // ms
 		want     goodbye
 	}{
-		"in the second": {[]Segment{ask, answer, goaway, again(2500, 120), fin}, false,
+		"in the second": {[]Segment{ask, answer, goaway, again(2500, 120), fin}, false, 2500,
 			goodbye{Answered: at(10), Goaway: at(2010), Covered: 1, FIN: at(3010), Asked: at(2500), Seen: true}},
-		"on its way": {[]Segment{ask, answer, goaway, again(2010, 103), fin}, false,
+		"on its way": {[]Segment{ask, answer, goaway, again(2010, 103), fin}, false, 2010,
 			goodbye{Answered: at(10), Goaway: at(2010), Covered: 1, FIN: at(3010), Asked: at(2010)}},
-		"covered and answered": {[]Segment{ask, answer, again(2009, 103), covering}, false,
+		"covered and answered": {[]Segment{ask, answer, again(2009, 103), covering}, false, 2009,
 			goodbye{Answered: at(10), Goaway: at(2010), Covered: 3, Asked: at(2009), Reply: 29}},
-		"answered": {[]Segment{ask, answer, again(2000, 103), server(2001, 103, frame(30, http2.FrameData, 0))}, false,
+		"answered": {[]Segment{ask, answer, again(2000, 103), server(2001, 103, frame(30, http2.FrameData, 0))}, false, 2000,
 			goodbye{Answered: at(10), Asked: at(2000), Reply: 39}},
-		"under TLS": {[]Segment{ask, answer, server(2010, 103, append(sealed(34), sealed(19)...)), fin, again(3500, 166)}, true,
+		"under TLS": {[]Segment{ask, answer, server(2010, 103, append(sealed(34), sealed(19)...)), fin, again(3500, 166)}, true, 3500,
 			goodbye{Answered: at(10), Goaway: at(2010), Notify: at(2010), FIN: at(3010), Asked: at(3500), Seen: true}},
-		"nothing": {[]Segment{ask}, false, goodbye{}},
+		"settled late": {[]Segment{ask, answer, again(30, 103), goaway, again(3500, 120)}, false, 3499,
+			goodbye{Answered: at(10), Goaway: at(2010), Covered: 1, Asked: at(3500), Seen: true}},
+		"reset, and covered": {[]Segment{ask, answer, again(2000, 103),
+			server(2010, 103, append(frame(4, http2.FrameRSTStream, 0), frame(8, http2.FrameGoAway, 3)...))}, false, 2000,
+			goodbye{Answered: at(10), Goaway: at(2010), Covered: 3, Asked: at(2000)}},
+		"nothing": {[]Segment{ask}, false, 2000, goodbye{}},
 	} {
-		if got := readGoodbye(slices.Clone(c.segments), c.secure); got != c.want {
+		if got := readGoodbye(c.segments, c.secure, at(11), at(c.asked)); got != c.want {
 			t.Errorf("%s:\n%+v, want\n%+v", name, got, c.want)
 		}
 	}
