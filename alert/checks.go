@@ -2,6 +2,7 @@ package alert
 
 import (
 	"cmp"
+	"net/http"
 	"strings"
 	"time"
 
@@ -16,7 +17,8 @@ const shortestIdle = 10 * time.Second
 // A preview is not sent, so there is nothing to mute.
 func checks(i Incident, lead probes.Outcome, kind Kind, o Options) []string {
 	lines := again(i, kind, o)
-	if address := publicURL(lead.Notice.URL); address != "" && i.Family == probes.FamilyConnection {
+	// perch idle asks with a GET, which is nothing that a POST's URL is for.
+	if address := publicURL(lead.Notice.URL); address != "" && i.Family == probes.FamilyConnection && lead.Method != http.MethodPost {
 		idle := "`" + o.perch() + " idle " + quoted(address) + longest(lead, o) + "` measures this path's idle timeout"
 		if o.Beside == "" {
 			lines = append(lines, idle)

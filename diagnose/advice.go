@@ -73,6 +73,9 @@ func (j *judgement) otherAdvice() []step {
 	case probes.DiagnosisRateLimited:
 		return []step{next("lower what the application sends, or perch's part (share, every): " + j.share() + ".")}
 	case probes.DiagnosisUnauthorized:
+		if j.tokenless() {
+			return []step{next("ask whoever runs the token endpoint: an application that gets its tokens there gets none either. Where its answer names invalid_client, renew the client's id and secret.")}
+		}
 		return []step{next("renew the credentials that perch sends, and see whether the application's have expired too. A 403 may also come from a WAF in front of the API: its owner can tell.")}
 	case probes.DiagnosisContract:
 		return []step{next("compare the answer with the probe's expectations: the API answers, but not what was agreed.")}

@@ -32,6 +32,8 @@ func (j *judgement) apiDown() (probes.Ruling, string) {
 func (j *judgement) freshFailed() (probes.Ruling, string) {
 	a := j.at
 	switch {
+	case j.tokenless():
+		return probes.RuledOpen, "nothing was asked of it: " + a.Detail
 	case j.facts.Exhausted:
 		return probes.RuledOpen, "nothing was asked of it: this pod had no more " + exhausted(*a)
 	case j.facts.Delayed:
@@ -62,6 +64,9 @@ func neverAsked(r probes.Reason) bool {
 // answeredItself reports whether the API gave a whole answer that only means
 // something else than "down".
 func (j *judgement) answeredItself() bool {
+	if j.tokenless() {
+		return false
+	}
 	switch j.at.Reason {
 	case probes.ReasonRateLimited, probes.ReasonUnauthorized, probes.ReasonRedirected,
 		probes.ReasonStatus, probes.ReasonSlow, probes.ReasonExpectation, probes.ReasonTooLarge:

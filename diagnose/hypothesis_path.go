@@ -34,6 +34,8 @@ func (j *judgement) pathBlocks() (probes.Ruling, string) {
 		return probes.RuledOpen, j.beforePeer() + ": its acknowledgements, FINs and RSTs are not the API's own"
 	case j.facts.Delayed && (a.Reason == probes.ReasonConnectTimeout || a.Reason == probes.ReasonBlackhole):
 		return probes.RuledOpen, fmt.Sprintf("nothing was seen to come back within %s, and perch itself was delayed by %s", human(a.Elapsed), human(j.delay()))
+	case j.tokenless():
+		return probes.RuledOpen, "nothing was sent on it"
 	case j.opening():
 		return j.pathOfOpening()
 	case a.Reason == probes.ReasonBlackhole:

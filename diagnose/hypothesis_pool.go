@@ -63,6 +63,9 @@ func (j *judgement) bandStart() string {
 
 // noPool rules on a fresh connection: it never was in a pool.
 func (j *judgement) noPool() (probes.Ruling, string) {
+	if j.tokenless() {
+		return probes.RuledOut, "no connection was used"
+	}
 	a := j.at
 	switch {
 	case a.Reason == probes.ReasonNoKeepAlive:

@@ -67,14 +67,21 @@ func made(a *probes.Attempt) *probes.Attempt {
 	return a
 }
 
-// first returns the first attempt on that kind of connection, or nil.
+// first returns the first attempt on that kind of connection, or nil. One that was
+// made again with another token gives way to that: so does an application whose
+// token has ended.
 func first(o probes.Observation, c probes.Connection) *probes.Attempt {
+	var found *probes.Attempt
 	for i := range o.Attempts {
-		if o.Attempts[i].Connection == c {
-			return &o.Attempts[i]
+		a := &o.Attempts[i]
+		if a.Connection != c {
+			continue
+		}
+		if found = a; !a.Renewed {
+			break
 		}
 	}
-	return nil
+	return found
 }
 
 // tolerance is how far from an age still counts as that age: 5%, at least

@@ -59,6 +59,8 @@ func (j *judgement) freshMessage() string {
 		return fmt.Sprintf("it %s, but %s", answer(*j.at), j.expiring())
 	case j.at.OK():
 		return "it " + answer(*j.at)
+	case j.tokenless():
+		return "nothing was sent: " + j.at.Detail
 	case j.at.Connection == probes.ConnectionControl:
 		what += ": " + failure(*j.at)
 	default:

@@ -82,6 +82,12 @@ func byStatus(a probes.Attempt) bool {
 	return a.Status > 0 && (a.Reason == probes.ReasonUnavailable || a.Reason == probes.ReasonUnauthorized)
 }
 
+// tokenless reports whether the API was not asked since there was no token to ask
+// it with.
+func (j *judgement) tokenless() bool {
+	return j.at.Reason == probes.ReasonUnauthorized && j.at.Started.IsZero()
+}
+
 // Meaning says in a few words what a reason is. It continues the sentence "the
 // attempt ended because ...".
 func Meaning(r probes.Reason) string {
