@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -86,10 +87,14 @@ func broke(err error) error {
 // request: clients do so, and a server counts an unused connection's time from
 // there. The offsets of our stream count it as they count a TLS handshake, so
 // that what acknowledges a request is not mistaken.
-func (c *Conn) startH2(ping time.Duration) {
-	c.h2 = &h2{initial: h2Initial, window: h2Initial, room: h2Window, replies: preface(), ping: pinger{every: ping}}
+func (c *Conn) startH2(ctx context.Context, o Options) {
+	c.h2 = &h2{initial: h2Initial, window: h2Initial, room: h2Window, replies: preface(), ping: pinger{every: o.Ping}}
 	c.idle.frames = true
+	if o.Connect > 0 { // so little is taken at once, unless nobody is there
+		deadline(ctx, c.raw, time.Now().Add(o.Connect))
+	}
 	c.flush()
+	deadline(ctx, c.raw, time.Time{})
 }
 
 // preface is the fixed text, SETTINGS, and the connection's window.
@@ -107,10 +112,10 @@ func preface() []byte {
 }
 
 // agree settles what is spoken on a connection that stands.
-func (c *Conn) agree(o Options) error {
+func (c *Conn) agree(ctx context.Context, o Options) error {
 	if o.TLS == nil { // what is between us and an https proxy says nothing of the host
 		if o.Protocol == SpeakH2 {
-			c.startH2(o.Ping)
+			c.startH2(ctx, o)
 		}
 		return nil
 	}
@@ -118,7 +123,7 @@ func (c *Conn) agree(o Options) error {
 	switch {
 	case o.Protocol == SpeakHTTP1:
 	case agreed == http2.NextProtoTLS:
-		c.startH2(o.Ping)
+		c.startH2(ctx, o)
 	case o.Protocol == SpeakH2:
 		return fmt.Errorf("TLS handshake: ALPN agreed on %s, want %q", agreedWords(agreed), http2.NextProtoTLS)
 	}

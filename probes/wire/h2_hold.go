@@ -63,6 +63,7 @@ func (c *Conn) holdH2(ctx context.Context, until time.Time, untilClosed bool) He
 		case ctx.Err() != nil:
 			return Held{Canceled: true, Close: c.closedH2()}
 		case errors.Is(err, os.ErrDeadlineExceeded) && ping:
+			deadline(ctx, c.raw, until) // the one that woke us has passed
 			c.sendPing()
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return Held{Late: time.Since(until), LateKnown: true, Close: c.closedH2()}

@@ -114,7 +114,7 @@ func h2AfterRequest() []h2ending {
 }
 
 func TestH2AfterTheRequest(t *testing.T) {
-	for _, f := range flavors(t) {
+	for _, f := range h2flavors(t) {
 		for _, e := range h2AfterRequest() {
 			if e.tls && f.client == nil {
 				continue
@@ -197,7 +197,7 @@ func (h *h2peer) half() {
 }
 
 func TestH2BeforeTheRequest(t *testing.T) {
-	for _, f := range flavors(t) {
+	for _, f := range h2flavors(t) {
 		for _, e := range h2BeforeRequest() {
 			if e.tls && f.client == nil {
 				continue

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -182,3 +183,8 @@ func TestH2(t *testing.T) {
 
 // below is the highest stream that a GOAWAY names which leaves the request out.
 func (h *h2peer) below() uint32 { return max(h.stream, 2) - 2 }
+
+// h2flavors are plain and TLS 1.3: the version changes nothing for frames.
+func h2flavors(t testing.TB) []flavor {
+	return slices.DeleteFunc(flavors(t), func(f flavor) bool { return f.name == "tls12" })
+}
