@@ -71,7 +71,7 @@ Verdicts: **pass**; **degraded** (served, but only by luck or a retry); **fail**
 }
 
 func writeTables(b *bytes.Buffer) {
-	for _, table := range []Table{TableEverything, TableRung, TableFresh, TableElse} {
+	for _, table := range []Table{TableEverything, TableRung, TableMany, TableFresh, TableElse} {
 		fmt.Fprintf(b, "\n### %s\n\n%s", table, introduction(table))
 		b.WriteString("| reason | when | verdict | diagnosis | family | why |\n|---|---|---|---|---|---|\n")
 		for _, r := range Rules() {
@@ -94,7 +94,8 @@ func introduction(t Table) string {
 
 The age is that of the close where one was seen, else of the reuse, against ` + "`keep_alive`" + `: **early** is before ` + "`keep_alive - tol`" + `,
 **within** is less than ` + "`tol`" + ` away from it, **longer** is after it, or no ` + "`keep_alive`" + ` was given. ` + "`tol`" + ` is 5% of ` + "`keep_alive`" + `, at
-least 100 ms, at most 1 s. An early close is, in this order:
+least 100 ms, at most 1 s. With ` + "`unused: true`" + ` connections that never carried a request are a ladder of their own, judged by the same
+lines against the same ` + "`keep_alive`" + `, but for the one about the answer before. An early close is, in this order:
 
 - **c**, if the last run saw this hold end early at about the same age (within a tick: 10 s, at most half of ` + "`keep_alive`" + `), and all that is seen fits
   a server that ends at its ticks what is idle: nothing that ended with it is younger or older by more than a tick, and no rung lived longer by more;
@@ -106,11 +107,16 @@ least 100 ms, at most 1 s. An early close is, in this order:
 - **e**: a first sighting; the next run decides.
 
 `
+	case TableMany:
+		return `Kind http with ` + "`requests`" + `: a request that failed after others on the same connection had been answered. A connection that the
+server ended after saying so (` + "`Connection: close`" + ` on the last answer, a GOAWAY that serves it) has a healthy limit: its first answer decides.
+
+`
 	case TableFresh:
-		return `Kind http, every warm-up and every control; of a reused connection only whole answers that say nothing of the connection.
+		return `Kinds http, grpc and tls, every warm-up and every control; of a reused connection only whole answers that say nothing of the connection.
 "Again" is perch's second try on another fresh connection; for a control, another fresh exchange of the probe that worked
 within 10 s after it. Where no line says "again ok", perch does not try again.
-The certificate's end is watched by kind http only.
+Rungs of kind idle do not watch the certificate's end ([certificates.md](certificates.md)).
 
 `
 	case TableEverything, TableElse:

@@ -16,6 +16,8 @@ type Input struct {
 	OtherAnswered []Answered
 	Budget        probes.BudgetUse // so far; zero: not known
 	Now           time.Time
+
+	unused bool // of the observations, those are meant whose connections carried nothing before
 }
 
 // Last is what the last run saw. The zero value is a first run.
@@ -39,8 +41,15 @@ type Answered struct {
 
 // Judge turns one probe's finished observations into outcomes: one a rung
 // (idle), in the order of their holds, else one. Every outcome has a verdict
-// and a reason.
+// and a reason. Connections that carried nothing before they were held are a ladder of
+// their own: servers have other timeouts for them.
 func Judge(in Input) []probes.Outcome {
+	outcomes := judgeLadder(in)
+	in.unused, in.Last = true, Last{}
+	return append(outcomes, judgeLadder(in)...)
+}
+
+func judgeLadder(in Input) []probes.Outcome {
 	l := newLadder(in)
 	rules := Rules()
 	var judged []*judgement
@@ -74,7 +83,7 @@ type judgement struct {
 func (l *ladder) judge(rules []Rule, i int) *judgement {
 	j := &judgement{l: l, rung: l.rungs[i]}
 	j.decide()
-	if j.rung.obs.Kind == probes.KindIdle && j.reused() {
+	if j.reused() {
 		j.facts.Age = l.ageOf(j.rung)
 		j.facts.Instant = j.rung.instant()
 		if j.facts.Age == AgeEarly {
@@ -120,7 +129,7 @@ func (j *judgement) decide() {
 		r.obs.Kind == probes.KindIdle && r.reuse == nil && r.warm.OK():
 		j.facts.Reason = probes.ReasonInternal // the step ended without saying why
 		return
-	case r.reuse == nil:
+	case r.reuse == nil, r.obs.Kind == probes.KindHTTP && r.reuse.OK():
 		j.decideFresh()
 	case !r.reuse.OK() && r.control != nil && !answered(r.control):
 		j.at = r.control
@@ -177,7 +186,7 @@ func (j *judgement) outcome() probes.Outcome {
 		Target: spec.Target, Probe: spec.Probe, Kind: spec.Kind,
 		Verdict: j.verdict, Reason: j.facts.Reason,
 		Method: j.method(), Every: spec.Every, Notice: spec.Notice,
-		Hold: obs.Hold, Search: obs.Search, Started: obs.Started, Attempts: obs.Attempts,
+		Hold: obs.Hold, Search: obs.Search, Unused: obs.Unused, Limit: obs.Limit, Started: obs.Started, Attempts: obs.Attempts,
 		Close: obs.Close, ClosedBy: j.closedBy(), Path: obs.Path,
 		Retry:  probes.RetryOutcome{Result: j.retried(), Application: j.client.application(j), Hidden: j.client.hides(), Beside: j.client.beside(j)},
 		Client: j.client.outcome(),

@@ -41,6 +41,9 @@ type rungView struct {
 func newLadder(in Input) *ladder {
 	l := &ladder{in: in}
 	for _, o := range in.Observations {
+		if o.Unused != in.unused {
+			continue
+		}
 		l.rungs = append(l.rungs, rungView{
 			obs:     o,
 			warm:    first(o, probes.ConnectionFresh),
@@ -51,6 +54,9 @@ func newLadder(in Input) *ladder {
 	slices.SortStableFunc(l.rungs, func(a, b rungView) int {
 		return cmp.Or(cmp.Compare(a.obs.Hold, b.obs.Hold), a.obs.Started.Compare(b.obs.Started))
 	})
+	if in.Spec.Kind != probes.KindIdle {
+		return l
+	}
 	l.ends = l.idleEnds()
 	l.idle = l.result()
 	l.learn()
@@ -161,7 +167,7 @@ func answered(a *probes.Attempt) bool {
 // Both ages must say so: one that is not known is zero.
 func (r rungView) instant() bool {
 	c := r.obs.Close
-	if c == nil || c.How == probes.HowSilent {
+	if c == nil || c.How == probes.HowSilent || r.obs.Unused { // there was no answer
 		return false
 	}
 	return c.AfterReply <= instantClose && c.Age <= instantClose

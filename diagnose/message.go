@@ -9,6 +9,22 @@ import (
 
 // message is one human sentence about the outcome.
 func (j *judgement) message() string {
+	text := j.sentence()
+	if l := j.rung.obs.Limit; l != nil {
+		text += "; " + l.Words()
+	}
+	return text
+}
+
+// subject is the held connection.
+func (j *judgement) subject() string {
+	if j.rung.obs.Unused {
+		return "a connection that never carried a request"
+	}
+	return "the connection"
+}
+
+func (j *judgement) sentence() string {
 	obs := j.rung.obs
 	switch {
 	case obs.Cut == probes.CutInternal || j.at == nil && obs.Cut == "":
@@ -23,7 +39,7 @@ func (j *judgement) message() string {
 	case j.facts.Reason == probes.ReasonNoKeepAlive:
 		return j.nothingHeld()
 	case j.reused() && j.at.OK():
-		return fmt.Sprintf("the connection still worked after %s idle: it %s", human(j.rung.reuseAge()), answer(*j.at)) + j.packetsText() + j.changeText()
+		return fmt.Sprintf("%s still worked after %s idle: it %s", j.subject(), human(j.rung.reuseAge()), answer(*j.at)) + j.packetsText() + j.changeText()
 	case j.reused():
 		return j.rungMessage() + j.changeText()
 	}
@@ -101,10 +117,10 @@ func (j *judgement) endText() string {
 	took := human(j.at.Elapsed)
 	switch {
 	case j.facts.Reason == probes.ReasonBlackhole:
-		return fmt.Sprintf("the connection was dead without a word after %s idle: nothing acknowledged the request in %s",
-			human(r.reuseAge()), took)
+		return fmt.Sprintf("%s was dead without a word after %s idle: nothing acknowledged the request in %s",
+			j.subject(), human(r.reuseAge()), took)
 	case j.facts.Reason == probes.ReasonNoResponse:
-		return fmt.Sprintf("the connection took the request after %s idle and gave no answer in %s", human(r.reuseAge()), took)
+		return fmt.Sprintf("%s took the request after %s idle and gave no answer in %s", j.subject(), human(r.reuseAge()), took)
 	case c == nil:
 		against := j.against("at the expected ")
 		if against != "" {
@@ -113,6 +129,9 @@ func (j *judgement) endText() string {
 		met := j.moment()
 		if met == "" {
 			met = failure(*j.at)
+		}
+		if j.rung.obs.Unused {
+			against += " on a connection that never carried a request"
 		}
 		return fmt.Sprintf("the reuse after %s idle%s failed in %s: %s", human(r.reuseAge()), against, took, met)
 	}
@@ -123,8 +142,8 @@ func (j *judgement) endText() string {
 	if moment := j.moment(); moment != "" {
 		met += ": " + moment
 	}
-	return fmt.Sprintf("the connection was %s after %s idle%s%s; reuse at %s failed in %s %s",
-		j.doer(c.How), human(c.Age), j.earliest(), j.against("as expected: "), human(r.reuseAge()), took, met)
+	return fmt.Sprintf("%s was %s after %s idle%s%s; reuse at %s failed in %s %s",
+		j.subject(), j.doer(c.How), human(c.Age), j.earliest(), j.against("as expected: "), human(r.reuseAge()), took, met)
 }
 
 // moment says when the end came against our write, and what follows from that:
@@ -188,6 +207,9 @@ func (j *judgement) doer(how probes.HowClosed) string {
 	case probes.HowRST:
 		return "reset by " + by
 	case probes.HowBytes:
+		if status := j.at.PushedStatus; status > 0 {
+			return fmt.Sprintf("given a %d that nobody had asked for, by %s,", status, by)
+		}
 		return "given bytes that nobody had asked for, by " + by + ","
 	case probes.HowSilent:
 		return "lost without a word"

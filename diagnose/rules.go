@@ -36,6 +36,7 @@ type Table string
 const (
 	TableEverything Table = "Everything"
 	TableRung       Table = "A rung of kind idle"
+	TableMany       Table = "Many requests on one connection"
 	TableFresh      Table = "A fresh exchange"
 	TableElse       Table = "Anything else"
 )
@@ -43,7 +44,7 @@ const (
 // Rules returns the judging table, in deciding order. The last rule matches
 // everything, so that every case has a judgement and none is a pass by chance.
 func Rules() []Rule {
-	return slices.Concat(everythingRules(), rungRules(), freshRules(), []Rule{{
+	return slices.Concat(everythingRules(), rungRules(), manyRules(), freshRules(), []Rule{{
 		Table: TableElse, Verdict: probes.VerdictIncomplete, Family: probes.FamilyOwn,
 		Why: "A pair that cannot happen: perch does not judge what it does not understand.",
 	}})

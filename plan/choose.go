@@ -33,7 +33,7 @@ func choose(c config.Config, o Options, refusal *Refusal) []*desk {
 			if len(o.Only) > 0 && !slices.ContainsFunc(patterns, func(p string) bool { return matches(p, t.Name, s.ID()) }) {
 				continue
 			}
-			j := &job{spec: s, due: o.Due == nil || o.Due(*s)}
+			j := &job{spec: paced(s, t), due: o.Due == nil || o.Due(*s)}
 			if s.Kind == probes.KindIdle {
 				d.climb(j, o, c.Policy)
 			}

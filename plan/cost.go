@@ -69,9 +69,9 @@ func (c TargetCost) mostDaily() int {
 // usual returns how many requests a run of the probe sends when all goes well.
 func (j *job) usual() int {
 	if j.spec.Kind == probes.KindIdle {
-		return 2*len(j.rungs) + j.described(1)
+		return 2*j.holds() + j.described(1)
 	}
-	return 1 + j.described(1)
+	return max(1, j.spec.Requests) + j.described(1)
 }
 
 // described is how many requests of a run server reflection takes, of that many:
@@ -88,7 +88,10 @@ func (j *job) described(requests int) int {
 func (j *job) most() int {
 	n := max(1, j.spec.Retry.Attempts)
 	if j.spec.Kind == probes.KindIdle {
-		n = 3 * len(j.rungs)
+		n = 3 * j.holds()
+	}
+	if many(j.spec) {
+		n = j.spec.Requests + 1 // a control
 	}
 	return n*(1+j.spec.Redirects) + j.described(probes.MostDescribing)
 }

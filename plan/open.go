@@ -58,7 +58,10 @@ func (c *Calendar) Place(s *Step, after time.Duration, o *Open) bool {
 	if s.Spec.Reflects() {
 		s.Describe, slots = slots[len(slots)-1], slots[:len(slots)-1]
 	}
-	if len(slots) > 1 {
+	switch {
+	case many(s.Spec):
+		s.Next = slots[1:]
+	case len(slots) > 1:
 		s.Reuse, s.Control = slots[1], slots[2]
 	}
 	o.Lay(*s)
@@ -71,7 +74,7 @@ func (s Step) opens() profile {
 	var open profile
 	lasts := s.end() - s.Start
 	open.add(0, lasts, 1)
-	if s.Spec.Kind == probes.KindIdle {
+	if s.Spec.Kind == probes.KindIdle || many(s.Spec) {
 		open.add(s.Hold, lasts, 1)
 	}
 	return open

@@ -41,9 +41,10 @@ func (d *desk) clear() {
 // the gaps.
 func (d *desk) place() {
 	for _, r := range d.rungsLongestFirst() {
-		s := Step{Spec: r.job.spec, Hold: r.hold, From: r.from, Rungs: len(r.job.rungs)}
-		if d.put(&s, r.job.next) {
-			r.job.next = s.Start + apart(s.Spec, r.job.rungs)
+		for _, s := range r.steps() {
+			if d.put(&s, r.job.next) {
+				r.job.next = s.Start + apart(s.Spec, r.job.rungs)
+			}
 		}
 	}
 	for _, j := range d.jobs {

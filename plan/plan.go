@@ -73,19 +73,21 @@ type Plan struct {
 
 // Step is one planned execution: an exchange (http), or a rung (idle).
 type Step struct {
-	Index int // in Plan.Steps
-	Spec  *probes.Spec
-	Hold  time.Duration // idle
-	From  string        // idle: what the hold follows from, for people; "holds" is the config's own list
-	Start time.Duration // when its dial starts; its warm-up is booked for the same instant
-	Rungs int           // idle: how many rungs its probe has
+	Index  int // in Plan.Steps
+	Spec   *probes.Spec
+	Hold   time.Duration // idle
+	Unused bool          // idle: its connection carries nothing before it is held
+	From   string        // idle: what the hold follows from, for people; "holds" is the config's own list
+	Start  time.Duration // when its dial starts; its warm-up is booked for the same instant
+	Rungs  int           // idle: how many rungs its probe has
 	// NoRoom says why the step is to be skipped, which then has no booking: what
 	// earlier runs sent leaves it no room. Empty: it has its place.
 	NoRoom string
 
-	Warm           Slot // in the target's calendar: the warm-up, or the one exchange
-	Reuse, Control Slot // idle; else zero
-	Describe       Slot // server reflection; else zero
+	Warm           Slot   // in the target's calendar: the warm-up, or the one exchange
+	Reuse, Control Slot   // idle; else zero
+	Next           []Slot // http with requests: those after the first
+	Describe       Slot   // server reflection; else zero
 }
 
 // Calendar returns a target's calendar with the plan's bookings in it, for the
@@ -210,7 +212,7 @@ func (s Step) end() time.Duration {
 	if s.Spec.Kind == probes.KindIdle {
 		return s.Start + s.Hold + 2*reach + ControlDelay
 	}
-	return s.Start + reach
+	return s.Start + reach + lasting(s.Spec)
 }
 
 // longestEnd is when the step has ended if every timeout is used up. What a
@@ -221,6 +223,9 @@ func (s Step) longestEnd() time.Duration {
 	fresh := follow * (t.DNS + t.Connect + t.TLS + t.Response)
 	if s.Spec.Kind == probes.KindIdle {
 		return s.Start + fresh + s.Hold + follow*t.Response + fresh
+	}
+	if many(s.Spec) {
+		return s.Start + fresh + lasting(s.Spec) + t.Response + fresh
 	}
 	tries := time.Duration(max(1, s.Spec.Retry.Attempts))
 	return s.Start + tries*fresh + (tries-1)*s.Spec.Retry.Backoff

@@ -54,6 +54,7 @@ func wouldFit(ways ...string) string {
 // check refuses what the target's own limits do not allow, whatever the starts.
 func (d *desk) check(r *Refusal) {
 	for _, j := range d.jobs {
+		j.checkRequests(r)
 		if !j.due || j.spec.Kind != probes.KindIdle {
 			continue
 		}

@@ -39,7 +39,7 @@ func Reach(s *probes.Spec) time.Duration {
 }
 
 // Shape returns the bookings of a step, in time since its start: the one
-// exchange of an http probe, or a rung's warm-up, its reuse (which leaves a hold
+// exchange of an http probe (or all that it makes on its connection), or a rung's warm-up, its reuse (which leaves a hold
 // after the warm-up's answer) and its control; last, where a gRPC method is
 // described by server reflection, that request, which leaves first. As a step goes on the runner
 // shrinks each to its instant, which always fits. Without the hold of a rung
@@ -55,7 +55,7 @@ func Shape(s *probes.Spec, hold time.Duration) []Booking {
 func exchanges(s *probes.Spec, hold time.Duration) []Booking {
 	first := Booking{From: 0, To: describing(s) + Opening(s)}
 	if s.Kind != probes.KindIdle {
-		return []Booking{first}
+		return append([]Booking{first}, following(s)...)
 	}
 	reuse := Booking{From: hold, To: hold + Reach(s)}
 	control := Booking{From: reuse.From + ControlDelay, To: reuse.To + ControlDelay}

@@ -39,6 +39,10 @@ func (p *Plan) stepTable() *table {
 		if s.Spec.Kind == probes.KindIdle {
 			hold, usual, most = short(s.Hold), 2, 3
 		}
+		if many(s.Spec) {
+			usual, most = s.Spec.Requests, s.Spec.Requests+1
+			s.From = "one each " + short(s.Spec.Gap) + ", on one connection"
+		}
 		g.row(short(s.Start), s.Spec.ID(), done(s.Spec), hold, short(s.end()), span(usual, most*(1+s.Spec.Redirects)), s.From)
 	}
 	return g

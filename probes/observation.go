@@ -1,6 +1,9 @@
 package probes
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // Kind is a kind of probe.
 type Kind string
@@ -25,11 +28,15 @@ type Observation struct {
 	Started       time.Time
 	Ended         time.Time
 	Attempts      []Attempt
-	Close         *Close // idle: the close that was seen while holding; nil: none
-	Cut           Cut    // set when the step did not run whole
-	CutDetail     string // why, for people
+	Unused        bool             // idle: the connection carried nothing before it was held
+	Limit         *ConnectionLimit // how many requests the connection carried, where that was looked for or told; nil: it was not
+	Close         *Close           // idle: the close that was seen while holding; nil: none
+	Cut           Cut              // set when the step did not run whole
+	CutDetail     string           // why, for people
 	Path          Path
 	Problem       string // what perch itself did wrong (a panic's text); empty: nothing
+
+	Unprobed []netip.Addr // addresses: all: those of the host that the step did not get to
 }
 
 // Cut says why a step did not run whole.

@@ -17,7 +17,9 @@ type Outcome struct {
 	Method     string
 	Hold       time.Duration // idle
 	Search     bool
-	KeepAlive  time.Duration // expected; 0: not said
+	Unused     bool             // idle: the connection carried nothing before it was held
+	Limit      *ConnectionLimit // how many requests a connection carried; nil: it was not looked for, nor told
+	KeepAlive  time.Duration    // expected; 0: not said
 	Every      time.Duration
 	Started    time.Time
 	Attempts   []Attempt

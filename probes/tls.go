@@ -25,7 +25,14 @@ func RunTLS(ctx context.Context, s *Spec, env Env) (o Observation) {
 	if c.tls == nil {
 		return cutShort(o, CutInternal, "a handshake needs https, and the url is "+c.url.Scheme)
 	}
-	role := RoleWarm
+	if err := c.eachAddress(ctx, &o, c.shakes); err != nil {
+		return denied(ctx, o, err)
+	}
+	return o
+}
+
+// shakes makes one handshake, and the second tries.
+func (c *call) shakes(ctx context.Context, o *Observation, role Role) error {
 	for n := 1; ; n++ {
 		x := c.connect(ctx, role)
 		if x.conn != nil {
@@ -34,16 +41,16 @@ func RunTLS(ctx context.Context, s *Spec, env Env) (o Observation) {
 		x.close()
 		if x.denied != nil {
 			if n > 1 && o.without("second try", x.denied) {
-				return o
+				return nil
 			}
-			return denied(ctx, o, x.denied)
+			return x.denied
 		}
-		c.add(&o, x.attempt, ConnectionFresh)
-		if n >= s.Retry.Attempts || !triesAgain(x.attempt) {
-			return o
+		c.add(o, x.attempt, ConnectionFresh)
+		if n >= c.spec.Retry.Attempts || !triesAgain(x.attempt) {
+			return nil
 		}
-		if !wait(ctx, s.Retry.Backoff) {
-			return denied(ctx, o, context.Cause(ctx))
+		if !wait(ctx, c.spec.Retry.Backoff) {
+			return context.Cause(ctx)
 		}
 		role = RoleAgain
 	}
@@ -60,7 +67,7 @@ func handshakeOnly(s *Spec) *Spec {
 // handshakes asks for the booking of a handshake that no request follows, before
 // it is made.
 func (c *call) handshakes(ctx context.Context, role Role) error {
-	if c.spec.Kind != KindTLS {
+	if !c.opensAlone(role) {
 		return nil
 	}
 	return c.env.Slots.Send(ctx, role)

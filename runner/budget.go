@@ -141,6 +141,9 @@ func needs(s plan.Step) int {
 	if s.Spec.Kind == probes.KindIdle {
 		n = 3
 	}
+	if len(s.Next) > 0 {
+		n += len(s.Next) + 1 // and a control
+	}
 	if s.Spec.Reflects() {
 		n++
 	}

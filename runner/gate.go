@@ -104,6 +104,8 @@ func (s *slots) Send(ctx context.Context, role probes.Role) error {
 		return s.pass(ctx, &s.reuse)
 	case probes.RoleControl:
 		return s.pass(ctx, &s.control)
+	case probes.RoleNext:
+		return s.pass(ctx, s.following())
 	default:
 		gap := s.gap // what Dial booked, if it did
 		s.gap = place{}

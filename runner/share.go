@@ -65,7 +65,7 @@ func (b *budget) occupy(s plan.Step) {
 func (b *budget) giveBack(s plan.Step) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, slot := range []plan.Slot{s.Warm, s.Reuse, s.Control, s.Describe} {
+	for _, slot := range s.Slots() {
 		b.cal.Release(slot)
 	}
 }

@@ -17,6 +17,8 @@ type slots struct {
 	begun                bool   // a request left
 	warm, reuse, control place
 	describe             place          // server reflection's first request
+	next                 []place        // many on one connection, after the first
+	nextUsed             int            // how many of them were asked for
 	gap                  place          // for a second try or a redirect
 	dialled              time.Time      // when it last began to open a connection
 	shape                []plan.Booking // of all but describe, which leaves before them
@@ -27,10 +29,14 @@ func newSlots(b *budget, w *tally, s plan.Step, promised int) *slots {
 	if s.Spec.Reflects() {
 		shape = shape[:len(shape)-1]
 	}
+	var next []place
+	if len(s.Next) > 0 {
+		shape, next = shape[:1], following(s)
+	}
 	return &slots{
 		budget: b, tally: w, promised: promised, warm: place{slot: s.Warm, at: s.Start},
 		reuse: place{slot: s.Reuse, held: true}, control: place{slot: s.Control, early: true},
-		describe: place{slot: s.Describe, at: s.Start}, shape: shape,
+		describe: place{slot: s.Describe, at: s.Start}, shape: shape, next: next,
 	}
 }
 
@@ -83,6 +89,11 @@ func (s *slots) release() {
 	s.budget.promised -= s.promised
 	s.promised = 0
 	for _, p := range []*place{&s.warm, &s.reuse, &s.control, &s.describe, &s.gap} {
+		if p.slot != 0 && !p.used {
+			s.budget.cal.Release(p.slot)
+		}
+	}
+	for _, p := range s.next {
 		if p.slot != 0 && !p.used {
 			s.budget.cal.Release(p.slot)
 		}
