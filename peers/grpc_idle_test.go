@@ -1,0 +1,158 @@
+//go:build peers
+
+package peers
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+
+	"perch.example/probes"
+)
+
+// near is how far from its idle timeout a server is asked whether it has closed.
+const near = 50 * time.Millisecond
+
+// TestGRPCIdleTimeout: a grpc-go server with MaxConnectionIdle, 200 reuses just
+// before it, 200 at it and 200 just after it, of a method and of the health check,
+// plain and over TLS: none has a wrong reason, and the GOAWAY came when it was due.
+func TestGRPCIdleTimeout(t *testing.T) {
+	const idle = 2 * time.Second
+	for _, tt := range []struct {
+		name   string
+		secure bool
+		g      probes.GRPC
+	}{{"method", false, probes.GRPC{Method: unary}}, {"health", false, probes.GRPC{}}, {"method over TLS", true, probes.GRPC{Method: unary}}} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newGRPC(t, describesAll, tt.secure, grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idle}))
+			env := newEnv()
+			env.Descriptors = &probes.Descriptors{}
+			var holds []time.Duration
+			for range times {
+				holds = append(holds, idle-near, idle, idle+near)
+			}
+			ok := map[time.Duration]int{}
+			for _, o := range holdSpread(t.Context(), newGRPCSpec(t, probes.KindIdle, p, tt.g), env, holds) {
+				if checkIdle(t, o, idle) {
+					ok[o.Hold]++
+				}
+			}
+			// Loaded cores make some holds late, and some GOAWAYs.
+			if ok[idle-near] < times/2 || ok[idle+near] > times/2 {
+				t.Errorf("of %d reuses each, %d were answered before the timeout, %d after it", times, ok[idle-near], ok[idle+near])
+			}
+			if asked := p.asked.Load(); tt.g.Method != "" && asked != 1 {
+				t.Errorf("reflection was asked %d times, want once", asked)
+			}
+		})
+	}
+}
+
+// holdSpread is holdMany with the starts apart: what is timed is the server, not
+// how long six hundred handshakes take on two cores.
+func holdSpread(ctx context.Context, s *probes.Spec, env probes.Env, holds []time.Duration) []probes.Observation {
+	seen := make(chan probes.Observation, len(holds))
+	apart := time.NewTicker(3 * time.Millisecond)
+	defer apart.Stop()
+	for _, h := range holds {
+		<-apart.C
+		probes.StartIdle(ctx, s, h, env, func(o probes.Observation) { seen <- o })
+	}
+	all := make([]probes.Observation, 0, len(holds))
+	for range holds {
+		all = append(all, <-seen)
+	}
+	return all
+}
+
+// checkIdle judges a rung by its own evidence, and reports whether its reuse was
+// answered. What was late is allowed for: the server began to count at some moment
+// of the warm-up, when its answer left.
+func checkIdle(t *testing.T, o probes.Observation, idle time.Duration) bool {
+	t.Helper()
+	warm, reuse, control := o.Attempt(probes.ConnectionFresh), o.Attempt(probes.ConnectionReused), o.Attempt(probes.ConnectionControl)
+	if reuse == nil || reuse.Served != 1 {
+		t.Errorf("hold %s: %+v", o.Hold, o)
+		return false
+	}
+	slack := near + warm.Elapsed + reuse.Delay
+	switch {
+	case reuse.OK():
+		return true
+	case reuse.Reason == probes.ReasonIdleGoaway:
+		if reuse.Goaway == nil || reuse.Goaway.Code != 0 || !reuse.Goaway.Idle || reuse.Goaway.TooManyPings() {
+			t.Errorf("hold %s: goaway %+v", o.Hold, reuse.Goaway)
+		}
+		if o.Close == nil || o.Close.How != probes.HowGoaway || (o.Close.Age-idle).Abs() > slack+o.Close.Resolution {
+			t.Errorf("hold %s: close %+v, want a goaway at %s", o.Hold, o.Close, idle)
+		}
+	case reuse.Reason != probes.ReasonGoawayUnprocessed || (reuse.IdleTime-idle).Abs() > slack:
+		t.Errorf("hold %s: %s after %s idle (%s)", o.Hold, reuse.Reason, reuse.IdleTime, reuse.Detail)
+	}
+	if control == nil || !control.OK() {
+		t.Errorf("hold %s: control %+v", o.Hold, control)
+	}
+	return false
+}
+
+// TestGRPCAge: MaxConnectionAge ends a connection in use and idle alike, and says
+// so. A server draws it within a tenth of what is set.
+func TestGRPCAge(t *testing.T) {
+	const age = 1500 * time.Millisecond
+	p := newGRPC(t, describesAll, false, grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: age}))
+	s := newGRPCSpec(t, probes.KindIdle, p, probes.GRPC{})
+	var holds []time.Duration
+	for range times {
+		holds = append(holds, age-age/10-300*time.Millisecond, age+age/10+2*near)
+	}
+	for _, o := range holdSpread(t.Context(), s, newEnv(), holds) {
+		reuse := o.Attempt(probes.ConnectionReused)
+		switch {
+		case reuse == nil:
+			t.Errorf("hold %s: %+v", o.Hold, o)
+		// The server's clock of a connection began between its opening and the
+		// warm-up's answer.
+		case reuse.ConnectionAge < age-age/10 && !reuse.OK(),
+			reuse.IdleTime > age+age/10+near && reuse.Reason != probes.ReasonIdleGoaway:
+			t.Errorf("hold %s: %s at the age of %s (%s)", o.Hold, reuse.Reason, reuse.ConnectionAge, reuse.Detail)
+		case reuse.Reason == probes.ReasonIdleGoaway && (reuse.Goaway == nil || reuse.Goaway.Debug != "max_age"):
+			t.Errorf("hold %s: goaway %+v, want max_age", o.Hold, reuse.Goaway)
+		}
+	}
+}
+
+// TestGRPCPings: a client that pings more often than the server allows is sent
+// away with too_many_pings; one that does not ping, or is allowed to, is not.
+func TestGRPCPings(t *testing.T) {
+	strict := newGRPC(t, describesAll, false, grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Minute}))
+	lenient := newGRPC(t, describesAll, false, grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Millisecond, PermitWithoutStream: true}))
+	for _, tt := range []struct {
+		name string
+		peer *grpcPeer
+		ping time.Duration
+		want probes.Reason
+	}{
+		{"strict, pings", strict, 100 * time.Millisecond, probes.ReasonIdleGoaway},
+		{"strict, no pings", strict, 0, probes.ReasonOK},
+		{"lenient, pings", lenient, 100 * time.Millisecond, probes.ReasonOK},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newGRPCSpec(t, probes.KindIdle, tt.peer, probes.GRPC{})
+			s.Client = &probes.Client{Kind: "go-net-http", HTTP2Ping: tt.ping}
+			holds := make([]time.Duration, times)
+			for i := range holds {
+				holds[i] = 1500 * time.Millisecond
+			}
+			for _, o := range holdSpread(t.Context(), s, newEnv(), holds) {
+				reuse := o.Attempt(probes.ConnectionReused)
+				if reuse == nil || reuse.Reason != tt.want || reuse.Goaway.TooManyPings() != (tt.want == probes.ReasonIdleGoaway) {
+					t.Errorf("%+v", reuse)
+				}
+			}
+		})
+	}
+}
