@@ -50,6 +50,8 @@ type Attempt struct {
 	PushedStatus  int   // HTTP status of an answer that nobody had asked for; 0: none came
 
 	Local, Remote netip.AddrPort // zero: no connection
+	Address       netip.Addr     // addresses: all: the one of the host's that it was for; zero: as the resolver said
+	PinnedIP      *PinnedIP      // reused: the host's name no longer gives Remote; nil: it does, or nobody looked
 	TraceID       string
 	SpanID        string
 

@@ -24,7 +24,8 @@ type Env struct {
 	Learn       func(Attempt) // told of each attempt as it ends, before anything follows it; nil: nobody
 	Watch       func(Event)   // nil: nobody watches
 	Log         *slog.Logger
-	Step        int // index of the step in the plan
+	Step        int    // index of the step in the plan
+	Turn        uint64 // with addresses: all, whose turn it is: one more with each step of the probe
 
 	// Token returns a bearer token for a spec with OAuth. Its error is as
 	// FetchToken's; a *Denied also where the tokens' own budget is used up. nil:

@@ -68,6 +68,7 @@ func (c *call) fresh(ctx context.Context, role Role) (x exchanged) {
 // was denied, or the attempt says how opening failed. While the pod's network
 // settles it tries until it opens: those tries are no attempts.
 func (c *call) connect(ctx context.Context, role Role) exchanged {
+	c.takeTurn(ctx)
 	for {
 		x := c.open(ctx, role)
 		switch {
@@ -223,6 +224,7 @@ func (c *call) attempt(e wire.Evidence, reason Reason) Attempt {
 	a.AckedAtFirst = ackedAtFirst(e, a.Queued)
 	a.Delay, a.DelayKnown = e.Delay()
 	a.WokeLate, a.Waited = e.HoldLate, e.Wait
+	a.Address = c.pinned
 	if reason == ReasonOK {
 		a.Detail = ""
 	}

@@ -23,27 +23,34 @@ func RunHTTP(ctx context.Context, s *Spec, env Env) (o Observation) {
 	if err := c.prepare(); err != nil {
 		return cutShort(o, CutInternal, err.Error())
 	}
-	role := RoleWarm
+	if err := c.eachAddress(ctx, &o, c.tries); err != nil {
+		return denied(ctx, o, err)
+	}
+	return o
+}
+
+// tries makes one exchange on a fresh connection, and the second tries.
+func (c *call) tries(ctx context.Context, o *Observation, role Role) error {
 	for n := 1; ; n++ {
 		x := c.fresh(ctx, role)
 		if x.denied != nil {
 			if n > 1 && o.without("second try", x.denied) {
-				return o
+				return nil
 			}
-			return denied(ctx, o, x.denied)
+			return x.denied
 		}
 		x.close()
 		renewed := c.renews(ctx, &x.attempt)
-		c.add(&o, x.attempt, ConnectionFresh)
+		c.add(o, x.attempt, ConnectionFresh)
 		role = RoleAgain
 		if renewed {
 			continue
 		}
-		if n >= s.Retry.Attempts || !triesAgain(x.attempt) {
-			return o
+		if n >= c.spec.Retry.Attempts || !triesAgain(x.attempt) {
+			return nil
 		}
-		if !wait(ctx, max(s.Retry.Backoff, x.attempt.RetryAfter)) {
-			return denied(ctx, o, context.Cause(ctx))
+		if !wait(ctx, max(c.spec.Retry.Backoff, x.attempt.RetryAfter)) {
+			return context.Cause(ctx)
 		}
 	}
 }

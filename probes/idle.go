@@ -107,6 +107,7 @@ func (r *rung) reuse(ctx context.Context, held wire.Held) {
 	if wantsControl(x.attempt.Reason) {
 		r.control(ctx)
 	}
+	r.call.pinnedIP(ctx, &r.obs)
 	r.finish(r.obs)
 }
 

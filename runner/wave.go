@@ -17,6 +17,7 @@ type wave struct {
 	secrets *secretCache
 	shares  map[string]share // by target
 	steps   []timed          // by at
+	turns   []uint64         // of each step, among those of its probe
 	done    chan probes.Observation
 }
 
@@ -69,8 +70,20 @@ func (r *Runner) newWave(ctx context.Context, p *plan.Plan) *wave {
 		after, begun := soonest[s.Spec.Target]
 		w.book(s, after, begun)
 	}
+	w.turns = turnsOf(p)
 	slices.SortStableFunc(w.steps, func(a, b timed) int { return a.at.Compare(b.at) })
 	return w
+}
+
+// turnsOf counts the steps of each probe, from a number on that is another one in
+// each run.
+func turnsOf(p *plan.Plan) []uint64 {
+	turns, next := make([]uint64, len(p.Steps)), map[*probes.Spec]uint64{}
+	for _, s := range p.Steps {
+		turns[s.Index] = p.Seed%(1<<32) + next[s.Spec]
+		next[s.Spec]++
+	}
+	return turns
 }
 
 // budgetOf returns a target's budget. The first wave's is what its plan has
@@ -142,7 +155,7 @@ func (w *wave) startAll(ctx context.Context) {
 
 func (w *wave) play(ctx context.Context, s plan.Step, mine *slots) {
 	env := w.env
-	env.Step, env.Slots = s.Index, mine
+	env.Step, env.Turn, env.Slots = s.Index, w.turns[s.Index], mine
 	if w.settle {
 		env.Settler = mine
 	}
