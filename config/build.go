@@ -204,6 +204,7 @@ func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
 	c.postRules(&out, p)
 	c.grpcRules(&out, p)
 	c.wayRules(&out, p)
+	c.oauthRules(&out, p)
 	return out
 }
 
@@ -230,6 +231,10 @@ func (c *checker) doubtPlain(s probes.Spec, at place) {
 		return
 	}
 	if addr, err := netip.ParseAddr(s.URL.Hostname()); err == nil && addr.IsLoopback() {
+		return
+	}
+	if s.OAuth != nil {
+		c.warn(at, "the token goes out over plain http", "use https, or be sure that the network encrypts")
 		return
 	}
 	for _, f := range append(slices.Clone(s.Headers), s.Query...) {

@@ -34,6 +34,7 @@ func (c *checker) obey(t targetSettings, out probes.Target) {
 			c.allowed(c.at(at, "tls"), p.Host(s.TLS.ServerName))
 		}
 		c.obeyWay(s, at)
+		c.obeyOAuth(s, at)
 		if s.Every > 0 && s.Every < p.MinEvery {
 			c.beyond(c.at(at, "every"), "every is "+probes.Spoken(s.Every), "min_every", probes.Spoken(p.MinEvery)+" or more, or always: a run then leaves out what ran within it")
 		}

@@ -31,6 +31,10 @@ func (c Config) Sources() []probes.Source {
 		for _, p := range t.Probes {
 			addAll(p.Headers)
 			addAll(p.Query)
+			add(p.Way.Proxy.Credentials)
+			if p.OAuth != nil {
+				add(p.OAuth.Secret)
+			}
 		}
 	}
 	add(c.Slack.Webhook)
