@@ -14,13 +14,15 @@ import (
 func many(s *probes.Spec) bool { return s.Kind == probes.KindHTTP && s.Requests > 1 }
 
 // paced returns a probe with the gap that its requests really have: as long as the
-// config says, and so long that half of the target's budget stays for others.
+// config says, and so long that half of the target's budget stays for others. It asks
+// one connection: no second try and no redirect, which need another.
 func paced(s *probes.Spec, t *probes.Target) *probes.Spec {
 	if !many(s) {
 		return s
 	}
 	c := NewCalendar(t.Budget())
 	own := *s
+	own.Retry, own.Redirects = probes.Retry{}, 0
 	own.Gap = max(s.Gap, roundUp(2*c.Window()/time.Duration(max(1, c.Allowed())), time.Millisecond))
 	return &own
 }
