@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,7 +117,7 @@ func labelValues(t *testing.T, metric, label string) string {
 		return quoted([]probes.Connection{probes.ConnectionFresh, probes.ConnectionReused, probes.ConnectionControl})
 	case "reason":
 		if metric == "perch_retry_gap" {
-			return quoted(gapReasons())
+			return quoted(gapReasons(probes.Spec{URL: &url.URL{Scheme: "https"}, Protocol: probes.ProtocolAuto}))
 		}
 		return "what the wire showed ([reasons.md](reasons.md)), of those that the probe can end in: " + quoted(probes.Reasons())
 	case "phase":

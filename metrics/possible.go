@@ -35,7 +35,7 @@ func possibleFor(s probes.Spec) possible {
 	if s.Kind == probes.KindTLS {
 		return possibleForHandshake(s, name)
 	}
-	fresh := freshReasons(tls, name)
+	fresh := append(freshReasons(tls, name), streamReasons(s)...)
 	p := possible{
 		phases:    phases(tls, name),
 		retries:   retriesOf(s),
@@ -47,7 +47,7 @@ func possibleFor(s probes.Spec) possible {
 	}
 	p.connections = []onConnection{
 		{probes.ConnectionFresh, append(slices.Clone(fresh), probes.ReasonNoKeepAlive)},
-		{probes.ConnectionReused, reusedReasons(tls)},
+		{probes.ConnectionReused, reusedReasons(s)},
 		{probes.ConnectionControl, fresh},
 	}
 	p.holds = holdsOf(s)
@@ -66,7 +66,8 @@ func named(s probes.Spec) bool {
 	return err != nil
 }
 
-// exchangeReasons are the ends of an exchange on an open HTTP/1.1 connection.
+// exchangeReasons are the ends of an exchange on an open connection, whatever it
+// speaks.
 // `skipped` is none of them: what was not tried is no attempt.
 func exchangeReasons() []probes.Reason {
 	return []probes.Reason{
@@ -90,14 +91,6 @@ func freshReasons(tls, name bool) []probes.Reason {
 	return all
 }
 
-func reusedReasons(tls bool) []probes.Reason {
-	all := append(exchangeReasons(), probes.ReasonIdleBytes, probes.ReasonIdleFIN, probes.ReasonIdleRST)
-	if tls {
-		all = append(all, probes.ReasonIdleCloseNotify)
-	}
-	return all
-}
-
 func phases(tls, name bool) []string {
 	all := []string{phaseConnect, phaseWait, phaseTransfer}
 	if name {
@@ -116,6 +109,9 @@ func retriesOf(s probes.Spec) []probes.RetryResult {
 		return nil
 	}
 	all := []probes.RetryResult{probes.RetryRecovered, probes.RetryFailed}
+	if s.GRPC != nil { // its POST is declared read-only
+		return all
+	}
 	switch s.Method {
 	case "", "GET", "HEAD", "OPTIONS":
 		return all
@@ -179,17 +175,6 @@ func holdLabel(s probes.Spec, hold time.Duration) string {
 		return searchHold
 	}
 	return strconv.FormatFloat(hold.Seconds(), 'f', -1, 64)
-}
-
-// gapReasons are the reasons for which a retry policy can have a gap: a policy
-// is the target's, so they are those of every kind of probe, as far as HTTP/1.1
-// can end so and something could then be sent again.
-func gapReasons() []probes.Reason {
-	all := append(freshReasons(true, true), reusedReasons(true)...)
-	slices.Sort(all)
-	return slices.DeleteFunc(slices.Compact(all), func(r probes.Reason) bool {
-		return r.Resend() == "" || r.Resend() == probes.ResendNo
-	})
 }
 
 // families are those in which a target's incident can open: perch's own

@@ -152,7 +152,7 @@ func (m *Metrics) lastingKeys() keys {
 			can.add(v.finding, s.Target, s.Probe, string(d))
 		}
 		if s.Client != nil && s.Client.Retry != nil {
-			for _, r := range gapReasons() {
+			for _, r := range gapReasons(s.Spec) {
 				can.add(v.retryGap, s.Target, s.Probe, s.Client.Kind, string(r))
 			}
 		}

@@ -80,7 +80,7 @@ func randomOutcome(r *rand.Rand, s probes.Spec) probes.Outcome {
 		if r.IntN(2) == 0 {
 			o.Client.Band = &probes.Band{From: time.Second, To: 2 * time.Second, Open: r.IntN(2) == 0}
 		}
-		o.RetryGaps = []probes.RetryGap{{Client: s.Client.Kind, Reason: one(r, gapReasons()), Gap: r.IntN(2) == 0}}
+		o.RetryGaps = []probes.RetryGap{{Client: s.Client.Kind, Reason: one(r, gapReasons(s)), Gap: r.IntN(2) == 0}}
 	}
 	return o
 }

@@ -31,7 +31,7 @@ func everything(o Options) *Metrics {
 			}
 			if s.Client != nil && s.Client.Retry != nil {
 				out.Client = &probes.ClientOutcome{Kind: s.Client.Kind, Band: &probes.Band{From: time.Second, To: 2 * time.Second}}
-				for _, r := range gapReasons() {
+				for _, r := range gapReasons(s) {
 					out.RetryGaps = append(out.RetryGaps, probes.RetryGap{Client: s.Client.Kind, Reason: r})
 				}
 			}

@@ -54,7 +54,7 @@ func probeSeries(s probes.Spec) int {
 	}
 	n += len(p.phases) * seriesOf(phaseBuckets())
 	if s.Client != nil && s.Client.Retry != nil {
-		n += len(gapReasons())
+		n += len(gapReasons(s))
 	}
 	if s.Kind != probes.KindIdle {
 		return n
