@@ -66,6 +66,8 @@ type attemptJSON struct {
 	Connection    probes.Connection `json:"connection"`
 	Reason        probes.Reason     `json:"reason,omitempty"`
 	Status        int               `json:"status,omitzero"`
+	GRPC          *grpcJSON         `json:"grpc,omitempty"`
+	Goaway        *goawayJSON       `json:"goaway,omitempty"`
 	Elapsed       float64           `json:"elapsed_seconds,omitzero"`
 	Phases        *phasesJSON       `json:"phases,omitempty"`
 	RTT           float64           `json:"rtt_seconds,omitzero"`

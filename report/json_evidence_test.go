@@ -15,6 +15,9 @@ func additions() []string {
 	return []string{
 		"incidents", "incidents[].name", "incidents[].target", "incidents[].family", "incidents[].state", "incidents[].since",
 		"incidents[].failed_runs", "incidents[].counted_runs", "incidents[].muted_until", "incidents[].notice", "incidents[].said",
+		"outcomes[].attempts[].grpc", "outcomes[].attempts[].grpc.code", "outcomes[].attempts[].grpc.status",
+		"outcomes[].attempts[].goaway", "outcomes[].attempts[].goaway.code", "outcomes[].attempts[].goaway.last_stream",
+		"outcomes[].attempts[].goaway.debug", "outcomes[].attempts[].goaway.age_seconds",
 		"outcomes[].attempts[].min_rtt_seconds", "outcomes[].attempts[].tls_hello_seconds",
 		"outcomes[].attempts[].request_bytes_acked_at_first_event", "outcomes[].attempts[].close_timing",
 		"outcomes[].attempts[].delay_seconds", "outcomes[].attempts[].woke_late_seconds", "outcomes[].attempts[].waited_seconds",
@@ -39,6 +42,7 @@ func fullEvidence() probes.Run {
 		},
 		Attempts: []probes.Attempt{{
 			Number: 1, Connection: probes.ConnectionReused, Reason: probes.ReasonCrossedClose, RequestBytes: 312, AckedAtFirst: &acked,
+			GRPC: &probes.GRPCStatus{Code: 5, Name: "NOT_FOUND"}, Goaway: &probes.Goaway{Code: 11, LastStream: 1, Debug: "too_many_pings", Age: 3 * time.Second, Idle: true},
 			MinRTT: 100 * time.Microsecond, Hello: 6200 * time.Microsecond,
 			Delay: 3 * time.Second, DelayKnown: true, WokeLate: 3 * time.Second, Waited: 2 * time.Second,
 			Own: &probes.OwnPod{
@@ -56,6 +60,12 @@ func TestJSONEvidence(t *testing.T) {
 	for key, got := range map[string][2]any{
 		"acknowledged at first": {a["request_bytes_acked_at_first_event"], 0.0},
 		"timing":                {a["close_timing"], "in_flight"},
+		"gRPC's code":           {a["grpc"].(map[string]any)["code"], 5.0},
+		"gRPC's status":         {a["grpc"].(map[string]any)["status"], "NOT_FOUND"},
+		"GOAWAY's code":         {a["goaway"].(map[string]any)["code"], 11.0},
+		"its last stream":       {a["goaway"].(map[string]any)["last_stream"], 1.0},
+		"its words":             {a["goaway"].(map[string]any)["debug"], "too_many_pings"},
+		"its age":               {a["goaway"].(map[string]any)["age_seconds"], 3.0},
 		"round trip":            {a["min_rtt_seconds"], 0.0001},
 		"hello":                 {a["tls_hello_seconds"], 0.0062},
 		"delay":                 {a["delay_seconds"], 3.0},

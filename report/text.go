@@ -118,7 +118,7 @@ func exchange(o *probes.Outcome) string {
 	}
 	var tries []string
 	for i := range o.Attempts {
-		tries = append(tries, method(&o.Attempts[i])+result(&o.Attempts[i]))
+		tries = append(tries, method(o.Kind, &o.Attempts[i])+result(&o.Attempts[i]))
 	}
 	text := strings.Join(tries, ", then ")
 	if stopped(o) {
@@ -135,18 +135,23 @@ func exchange(o *probes.Outcome) string {
 	return text
 }
 
-// method is said only where it is not the usual one.
-func method(a *probes.Attempt) string {
-	if a.Method == "" || a.Method == http.MethodGet {
+// method is said only where it is not the usual one: gRPC's is always a POST.
+func method(k probes.Kind, a *probes.Attempt) string {
+	if a.Method == "" || a.Method == http.MethodGet || k == probes.KindGRPC {
 		return ""
 	}
 	return a.Method + " "
 }
 
-// result is an attempt in a few words: 200 in 134 ms, idle_fin in 0.3 ms.
+// result is an attempt in a few words: 200 in 134 ms, NOT_FOUND (status) in 3 ms,
+// idle_fin in 0.3 ms.
 func result(a *probes.Attempt) string {
 	var parts []string
 	switch {
+	case a.GRPC != nil && a.OK():
+		parts = append(parts, a.GRPC.Name)
+	case a.GRPC != nil:
+		parts = append(parts, fmt.Sprintf("%s (%s)", a.GRPC.Name, a.Reason))
 	case a.Status != 0 && a.OK():
 		parts = append(parts, fmt.Sprint(a.Status))
 	case a.Status != 0:

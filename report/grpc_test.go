@@ -1,0 +1,27 @@
+package report
+
+import (
+	"testing"
+	"time"
+
+	"perch.example/probes"
+)
+
+// TestGRPCResult: a gRPC answer is told by its status, not by HTTP's.
+func TestGRPCResult(t *testing.T) {
+	attempt := func(r probes.Reason, s *probes.GRPCStatus) probes.Attempt {
+		return probes.Attempt{Reason: r, Method: "POST", Status: 200, GRPC: s, Elapsed: 3 * time.Millisecond}
+	}
+	for want, attempts := range map[string][]probes.Attempt{
+		"OK in 3 ms":                                {attempt(probes.ReasonOK, &probes.GRPCStatus{Name: "OK"})},
+		"NOT_FOUND (status) in 3 ms":                {attempt(probes.ReasonStatus, &probes.GRPCStatus{Code: 5, Name: "NOT_FOUND"})},
+		"NOT_FOUND in 3 ms":                         {attempt(probes.ReasonOK, &probes.GRPCStatus{Code: 5, Name: "NOT_FOUND"})},
+		"200 (bad_response) in 3 ms":                {attempt(probes.ReasonBadResponse, nil)},
+		"OK (unavailable) in 3 ms, then OK in 3 ms": {attempt(probes.ReasonUnavailable, &probes.GRPCStatus{Name: "OK"}), attempt(probes.ReasonOK, &probes.GRPCStatus{Name: "OK"})},
+	} {
+		o := probes.Outcome{Kind: probes.KindGRPC, Verdict: probes.VerdictPass, Attempts: attempts}
+		if got := exchange(&o); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
