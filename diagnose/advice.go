@@ -13,6 +13,7 @@ import (
 // for another team after them, what to beware of last.
 func (j *judgement) advice() []string {
 	steps := j.byDiagnosis()
+	steps = slices.Insert(steps, min(1, len(steps)), j.pinnedAdvice()...)
 	if slow := j.slowDown(); slow != "" {
 		steps = slices.Insert(steps, 0, next(slow))
 	}

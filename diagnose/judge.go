@@ -51,6 +51,11 @@ func Judge(in Input) []probes.Outcome {
 
 func judgeLadder(in Input) []probes.Outcome {
 	l := newLadder(in)
+	if n := len(l.rungs); n > 0 {
+		if parts := byAddress(l.rungs[n-1].obs); parts != nil {
+			return []probes.Outcome{worstAddress(in, l.rungs[n-1].obs, parts)}
+		}
+	}
 	rules := Rules()
 	var judged []*judgement
 	for i := range l.rungs {

@@ -13,7 +13,7 @@ func (j *judgement) message() string {
 	if l := j.rung.obs.Limit; l != nil {
 		text += "; " + l.Words()
 	}
-	return text
+	return text + j.pinnedText()
 }
 
 // subject is the held connection.
