@@ -21,7 +21,7 @@ func h2HostileScenarios() []Scenario {
 		bad("bomb", hpackBomb, "Answers with a header block of 16 KiB that unpacks to 48 MiB."),
 		bad("frame", badFrame, "Answers with DATA on stream 0, which belongs to the connection."),
 		bad("stream", badStream, "Answers on a stream that nobody opened."),
-		bad("frame_size", badSize, "Answers with a frame of 1 MiB where 16 KiB are allowed."),
+		bad("frame_size", badSize, "Answers with a frame of 32 KiB where 16 KiB are allowed."),
 		bad("push", badPush, "Answers with PUSH_PROMISE to a client that allowed none."),
 		bad("headless", badHeadless, "Answers with DATA where HEADERS must come first."),
 		bad("no_status", badStatus, "Answers with HEADERS without :status."),
@@ -84,7 +84,7 @@ func badStream(h *h2conn, q *h2request) {
 
 func badSize(h *h2conn, q *h2request) {
 	h.head(q, http.StatusOK, false)
-	_ = h.framer.WriteData(q.stream, true, make([]byte, 1<<20))
+	_ = h.framer.WriteData(q.stream, true, make([]byte, 32<<10))
 }
 
 func badPush(h *h2conn, q *h2request) {
@@ -104,12 +104,13 @@ func badStatus(h *h2conn, q *h2request) {
 }
 
 // h2EndlessHead sends headers until the client has had enough. They are
-// sensitive, so that each is sent in full.
+// sensitive, so that each is sent in full, and of a letter that would only grow
+// by being packed.
 func h2EndlessHead(h *h2conn, q *h2request) bool {
 	_ = h.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: q.stream, BlockFragment: h.block(http.StatusOK)})
 	h.packed.Reset()
 	for range 12 {
-		_ = h.packer.WriteField(hpack.HeaderField{Name: "x-lab", Value: strings.Repeat("a", 1000), Sensitive: true})
+		_ = h.packer.WriteField(hpack.HeaderField{Name: "x-lab", Value: strings.Repeat("~", 1000), Sensitive: true})
 	}
 	ok := h.push()
 	for ok {

@@ -33,7 +33,6 @@ func proxyScenarios() []Scenario {
 		failing("proxy_eof", onRequest(eof), "A forward proxy that reads CONNECT and closes with FIN."),
 		failing("proxy_reset", onRequest(reset), "A forward proxy that reads CONNECT and resets the connection."),
 		failing("proxy_garbage", onRequest(badResponse), "A forward proxy that answers CONNECT with lines that are not HTTP."),
-		failing("proxy_endless_head", onRequest(endlessHead), "A forward proxy that answers CONNECT with headers without end."),
 		failing("proxy_stall", onRequest(noResponse), "A forward proxy that never answers CONNECT."),
 	}
 }

@@ -23,7 +23,6 @@ func proxied() map[string]string {
 		"proxy_eof":          "EOF",
 		"proxy_reset":        "connection reset by peer",
 		"proxy_garbage":      "malformed HTTP",
-		"proxy_endless_head": "unexpected EOF",
 		"proxy_stall":        "Client.Timeout exceeded",
 		"socks5_healthy":     "",
 		"socks5_forbidden":   "connection not allowed by ruleset",

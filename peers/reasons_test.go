@@ -3,11 +3,8 @@
 package peers
 
 import (
-	"context"
 	"log/slog"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -57,7 +54,9 @@ func keepBusy(t *testing.T) {
 }
 
 // TestEveryReasonIsRightEveryTime: each lab scenario gives its reason 200 times
-// of 200, with both cores loaded. CI runs it under the race detector.
+// of 200, with both cores loaded. CI runs it under the race detector. Those that
+// rest are played as many at a time as there are processors, the others one by
+// one.
 func TestEveryReasonIsRightEveryTime(t *testing.T) {
 	keepBusy(t)
 	reached := map[probes.Reason]bool{}
@@ -65,8 +64,20 @@ func TestEveryReasonIsRightEveryTime(t *testing.T) {
 		reached[probes.Reason(s.Reason)] = true
 	}
 	t.Run("scenarios", func(t *testing.T) {
-		for _, s := range lab.Scenarios() {
-			t.Run(s.Name, func(t *testing.T) { playScenario(t, s) })
+		for _, p := range plays() {
+			if !p.rests() {
+				t.Run(p.String(), func(t *testing.T) { p.play(t) })
+			}
+		}
+	})
+	t.Run("resting", func(t *testing.T) {
+		for _, p := range plays() {
+			if p.rests() {
+				t.Run(p.String(), func(t *testing.T) {
+					t.Parallel()
+					p.play(t)
+				})
+			}
 		}
 	})
 	for _, r := range probes.Reasons() {
@@ -76,91 +87,7 @@ func TestEveryReasonIsRightEveryTime(t *testing.T) {
 	}
 }
 
-// elsewhere are the reasons that no HTTP/1.1 server can produce: perch's own,
-// HTTP/2's, and a forward proxy's.
+// elsewhere are the reasons that no server can produce: perch's own.
 func elsewhere() []probes.Reason {
-	return []probes.Reason{
-		probes.ReasonCanceled, probes.ReasonSkipped, probes.ReasonInternal, probes.ReasonProxy, probes.ReasonIdleGoaway,
-		probes.ReasonGoawayUnprocessed, probes.ReasonGoawayProcessed, probes.ReasonRefusedStream, probes.ReasonStreamReset,
-	}
-}
-
-func playScenario(t *testing.T, s lab.Scenario) {
-	t.Helper()
-	server, err := lab.Start(t.Context(), s.Name, lab.Options{IdleTimeout: labIdle, Delay: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = server.Close() }()
-	spec := newSpec(t, probes.KindHTTP, server.URL()+"/calendar?days=2", expectationsOf(s)...)
-	if ca := server.CA(); ca != nil {
-		spec.TLS.CAFile = filepath.Join(t.TempDir(), "ca.pem")
-		if err := os.WriteFile(spec.TLS.CAFile, ca, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	batch := atOnce
-	if server.CA() != nil {
-		batch = atOnce / 2 // handshakes are what costs
-	}
-	patience := 20 * time.Second
-	if endsByTimeout(s) {
-		batch, patience = times, 4*time.Second
-	}
-	spec.Timeouts = probes.Timeouts{DNS: patience, Connect: patience, TLS: patience, Response: patience}
-	env := newEnv()
-	env.Resolve = asks(server.Resolver())
-	got := map[probes.Reason]int{}
-	var example probes.Attempt
-	for n := 0; n < times; n += batch {
-		for _, o := range playOnce(t.Context(), spec, env, batch, server.Scenario()) {
-			a := decided(o)
-			got[a.Reason]++
-			if string(a.Reason) != s.Reason {
-				example = a
-			}
-		}
-	}
-	if got[probes.Reason(s.Reason)] != times {
-		t.Errorf("reasons %v, want %s %d times; one that was not: %+v", got, s.Reason, times, example)
-	}
-}
-
-// expectationsOf asks for just what the scenario gets wrong.
-func expectationsOf(s lab.Scenario) []string {
-	switch probes.Reason(s.Reason) {
-	case probes.ReasonSlow:
-		return []string{`latency < duration("500ms")`}
-	case probes.ReasonExpectation:
-		return []string{"size(json.days) == 2"}
-	default:
-		return nil
-	}
-}
-
-// playOnce plays the scenario n times at the same time.
-func playOnce(ctx context.Context, spec *probes.Spec, env probes.Env, n int, s lab.Scenario) []probes.Observation {
-	if s.Held || probes.Reason(s.Reason) == probes.ReasonNoKeepAlive {
-		held := *spec
-		held.Kind = probes.KindIdle
-		return holdMany(ctx, &held, env, slices.Repeat([]time.Duration{holdFor(s)}, n))
-	}
-	seen := make(chan probes.Observation, n)
-	for range n {
-		go func() { seen <- probes.RunHTTP(ctx, spec, env) }()
-	}
-	all := make([]probes.Observation, n)
-	for i := range all {
-		all[i] = <-seen
-	}
-	return all
-}
-
-// holdFor is long enough for what follows idleness; what shows itself on the
-// second request needs no more than that.
-func holdFor(s lab.Scenario) time.Duration {
-	if s.IdleFor == 0 {
-		return time.Millisecond
-	}
-	return s.IdleFor + late
+	return []probes.Reason{probes.ReasonCanceled, probes.ReasonSkipped, probes.ReasonInternal}
 }
