@@ -12,6 +12,8 @@ import (
 	networking "k8s.io/api/networking/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"perch.example/probes"
 )
 
 // networkPolicy lets perch out to what its config names, and in to its metrics.
@@ -106,6 +108,7 @@ func (b *maker) reaches(isolated bool) []reach {
 	if !isolated {
 		for _, t := range b.cfg.Targets {
 			all = append(all, reach{"target " + t.Name, t.URL})
+			all = append(all, tokenEndpoints(t)...)
 		}
 	}
 	push := b.cfg.Metrics.PushURL
@@ -120,6 +123,20 @@ func (b *maker) reaches(isolated bool) []reach {
 		}
 	}
 	return append(all, b.proxies()...)
+}
+
+// tokenEndpoints are where a target's probes get their tokens. An application with
+// policies of its own gets them there itself, or perch has no business there.
+func tokenEndpoints(t probes.Target) []reach {
+	var all []reach
+	seen := map[string]bool{}
+	for _, s := range t.Probes {
+		if s.OAuth != nil && !seen[s.OAuth.TokenURL.Host] {
+			seen[s.OAuth.TokenURL.Host] = true
+			all = append(all, reach{"token endpoint " + s.OAuth.TokenURL.Host, s.OAuth.TokenURL})
+		}
+	}
+	return all
 }
 
 // destination is the address block and the port of a URL. There is none on
