@@ -93,6 +93,7 @@ func (j *job) most() int {
 	if many(j.spec) {
 		n = j.spec.Requests + 1 // a control
 	}
+	n *= eachOf(j.spec)
 	return n*(1+j.spec.Redirects) + j.described(probes.MostDescribing)
 }
 

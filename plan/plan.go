@@ -228,5 +228,5 @@ func (s Step) longestEnd() time.Duration {
 		return s.Start + fresh + lasting(s.Spec) + t.Response + fresh
 	}
 	tries := time.Duration(max(1, s.Spec.Retry.Attempts))
-	return s.Start + tries*fresh + (tries-1)*s.Spec.Retry.Backoff
+	return s.Start + time.Duration(eachOf(s.Spec))*(tries*fresh+(tries-1)*s.Spec.Retry.Backoff)
 }

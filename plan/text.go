@@ -43,7 +43,8 @@ func (p *Plan) stepTable() *table {
 			usual, most = s.Spec.Requests, s.Spec.Requests+1
 			s.From = "one each " + short(s.Spec.Gap) + ", on one connection"
 		}
-		g.row(short(s.Start), s.Spec.ID(), done(s.Spec), hold, short(s.end()), span(usual, most*(1+s.Spec.Redirects)), s.From)
+		most *= eachOf(s.Spec) * (1 + s.Spec.Redirects)
+		g.row(short(s.Start), s.Spec.ID(), done(s.Spec), hold, short(s.end()), span(usual, most), s.From)
 	}
 	return g
 }

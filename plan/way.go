@@ -14,12 +14,22 @@ import (
 func (p *Plan) noteWays(desks []*desk, env func(string) (string, bool)) {
 	for _, d := range desks {
 		for _, j := range d.jobs {
-			note := wayNote(j.spec, env)
-			if note != "" && !slices.Contains(p.Notes, note) { // of most targets, all probes go one way
-				p.Notes = append(p.Notes, note)
+			for _, note := range []string{wayNote(j.spec, env), addressNote(j.spec)} {
+				if note != "" && !slices.Contains(p.Notes, note) { // of most targets, all probes go one way
+					p.Notes = append(p.Notes, note)
+				}
 			}
 		}
 	}
+}
+
+// eachOf is how many times a step does what it does, at most: with addresses: all
+// once for each of the host's, but rungs, which take turns.
+func eachOf(s *probes.Spec) int {
+	if s.Way.Addresses != probes.AddressesAll || s.Kind == probes.KindIdle {
+		return 1
+	}
+	return probes.MaxAddresses
 }
 
 // wayNote is what should be known of one probe's way; empty: nothing.
@@ -42,6 +52,18 @@ func wayNote(s *probes.Spec, env func(string) (string, bool)) string {
 		return note
 	}
 	return note + doesNotRead(s.Client.Kind, strings.EqualFold(f.By, "all_proxy"))
+}
+
+// addressNote says how often a step is sent whose addresses only the run knows.
+func addressNote(s *probes.Spec) string {
+	switch {
+	case s.Way.Addresses != probes.AddressesAll:
+		return ""
+	case s.Kind == probes.KindIdle:
+		return s.ID() + ": its rungs take turns at the host's addresses, one connection each"
+	default:
+		return fmt.Sprintf("%s: sent to each of the host's addresses, at most %d, one after the other where the budget has room", s.ID(), probes.MaxAddresses)
+	}
 }
 
 // doesNotRead advises where the application's client would not take that proxy.

@@ -43,11 +43,47 @@ func TestWayNotes(t *testing.T) {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		notes := strings.Join(p.Notes, "\n")
-		if strings.Contains(notes, "s3cret") || strings.Count(notes, "\n") > 0 {
+		if strings.Contains(notes, "s3cret") || tt.target != "addresses: all" && strings.Count(notes, "\n") > 0 {
 			t.Errorf("%s: %q", tt.name, notes)
 		}
 		if want, atEnd := strings.CutSuffix(tt.says, "$"); want == "" && notes != "" || !strings.Contains(notes, want) || atEnd && !strings.HasSuffix(notes, want) {
 			t.Errorf("%s: %q, want %q", tt.name, notes, tt.says)
+		}
+	}
+}
+
+// TestEveryAddressIsBooked: what is sent to each address counts as often as there
+// may be addresses; rungs take turns, and cost no more.
+func TestEveryAddressIsBooked(t *testing.T) {
+	const text = `version: 1
+targets:
+  - name: api
+    url: https://api.example/v1
+    addresses: all
+    retry: {attempts: 2}
+    daily_limit: 6000
+    probes:
+      - {name: a, kind: http, every: 5m}
+      - {name: b, kind: idle, every: 5m, holds: [10s]}
+`
+	cfg, err := config.Parse(config.Options{}, config.File{Name: "p.yaml", Data: []byte(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.New(cfg, plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Requests != 1+2 || p.MaxRequests != 2*8+3 || p.Targets[0].Daily != 288*(2*8+3) {
+		t.Errorf("%d to %d requests, %d a day", p.Requests, p.MaxRequests, p.Targets[0].Daily)
+	}
+	var b strings.Builder
+	if err := p.Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1 to 16", "2 to 3", "note: api/a: sent to each of the host's addresses, at most 8, one after the other where the budget has room", "note: api/b: its rungs take turns at the host's addresses, one connection each"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
 }
