@@ -20,7 +20,8 @@ import (
 // The server of a benchmark is this test binary again, so that neither its
 // memory nor its processor time is in the measurement.
 
-// serverEnv makes the test binary a server: "plain" or "tls".
+// serverEnv makes the test binary a server: "plain" or "tls", or of HTTP/2 "h2c"
+// or "h2".
 const serverEnv = "WIRE_TEST_SERVER"
 
 func TestMain(m *testing.M) {
@@ -53,8 +54,13 @@ func serveForever(kind string) error {
 		return err
 	}
 	fmt.Println(port, base64.StdEncoding.EncodeToString(a.ca.Raw))
-	if kind == "tls" {
+	switch kind {
+	case "tls":
 		l = tls.NewListener(l, config)
+	case "h2", "h2c":
+		go func() { _ = serveStreams(l, config, kind == "h2") }()
+		_, err = io.Copy(io.Discard, os.Stdin)
+		return err
 	}
 	go func() {
 		for {
@@ -67,6 +73,23 @@ func serveForever(kind string) error {
 	}()
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err
+}
+
+// serveStreams is Go's own server of HTTP/2, with the headers that an API sends.
+func serveStreams(l net.Listener, config *tls.Config, secure bool) error {
+	s := &http.Server{Protocols: &http.Protocols{}, TLSConfig: config, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Request-Id", "0192f0c1-6c8e-7d4f-9a51-3f1d2f6c7b10")
+		w.Header().Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+		_, _ = io.WriteString(w, "hi")
+	})}
+	if secure {
+		s.Protocols.SetHTTP2(true)
+		return s.ServeTLS(l, "", "")
+	}
+	s.Protocols.SetUnencryptedHTTP2(true)
+	return s.Serve(l)
 }
 
 func answerAll(c net.Conn) {
@@ -106,7 +129,7 @@ func elsewhere(b *testing.B, kind string) (port string, client *tls.Config) {
 		b.Fatal(err)
 	}
 	port, encoded, _ := strings.Cut(strings.TrimSpace(line), " ")
-	if kind != "tls" {
+	if kind == "plain" || kind == "h2c" {
 		return port, nil
 	}
 	der, err := base64.StdEncoding.DecodeString(encoded)
@@ -119,5 +142,9 @@ func elsewhere(b *testing.B, kind string) (port string, client *tls.Config) {
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(ca)
-	return port, &tls.Config{RootCAs: pool, ServerName: "127.0.0.1", NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
+	alpn := "http/1.1"
+	if kind == "h2" {
+		alpn = "h2"
+	}
+	return port, &tls.Config{RootCAs: pool, ServerName: "127.0.0.1", NextProtos: []string{alpn}, MinVersion: tls.VersionTLS12}
 }

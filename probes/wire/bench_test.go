@@ -22,13 +22,18 @@ import (
 	"perch.example/probes/wire"
 )
 
-func BenchmarkHeldPlain(b *testing.B) { benchmarkHeld(b, "plain") }
-func BenchmarkHeldTLS(b *testing.B)   { benchmarkHeld(b, "tls") }
+func BenchmarkHeldPlain(b *testing.B) { benchmarkHeld(b, "plain", 10_000) }
+func BenchmarkHeldTLS(b *testing.B)   { benchmarkHeld(b, "tls", 10_000) }
+func BenchmarkHeldH2C(b *testing.B)   { benchmarkHeld(b, "h2c", 2_000) }
+func BenchmarkHeldH2(b *testing.B)    { benchmarkHeld(b, "h2", 2_000) }
 
-// benchmarkHeld measures what 10,000 held connections keep resident: warmed in
-// one goroutine, held in a small one of its own, as probes do it.
-func benchmarkHeld(b *testing.B, kind string) {
-	const connections = 10_000
+// benchmarkHeld measures what held connections keep resident: warmed in one
+// goroutine, held in a small one of its own, as probes do it.
+func benchmarkHeld(b *testing.B, kind string, connections int) {
+	protocol := wire.SpeakHTTP1
+	if strings.HasPrefix(kind, "h2") {
+		protocol = wire.SpeakH2
+	}
 	port, config := elsewhere(b, kind)
 	for b.Loop() {
 		before := resident(b)
@@ -41,7 +46,7 @@ func benchmarkHeld(b *testing.B, kind string) {
 			holding.Add(1)
 			warming.Go(func() {
 				defer func() { <-slots }()
-				c, e := wire.Open(ctx, wire.Options{Host: loopback(i), Port: port, TLS: config, Connect: time.Minute, Handshake: time.Minute})
+				c, e := wire.Open(ctx, wire.Options{Host: loopback(i), Port: port, TLS: config, Protocol: protocol, Connect: time.Minute, Handshake: time.Minute})
 				if c == nil {
 					b.Errorf("opening: %s", e.Error)
 					holding.Done()
@@ -59,7 +64,7 @@ func benchmarkHeld(b *testing.B, kind string) {
 		}
 		warming.Wait()
 		time.Sleep(100 * time.Millisecond) // the last of them come to rest
-		b.ReportMetric(float64(resident(b)-before)/connections/1024, "KiB/conn")
+		b.ReportMetric(float64(resident(b)-before)/float64(connections)/1024, "KiB/conn")
 		cancel()
 		holding.Wait()
 	}

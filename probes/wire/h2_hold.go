@@ -42,7 +42,6 @@ func (c *Conn) holdH2(ctx context.Context, until time.Time, untilClosed bool) He
 	h := c.h2
 	cut := cutOn(ctx, c.raw)
 	defer cut.stop()
-	c.take(nil, 0, c.idleFrame) // what TLS holds decrypted
 	for {
 		if untilClosed && c.closedH2() != nil {
 			return Held{Close: c.closedH2()}
@@ -66,6 +65,7 @@ func (c *Conn) holdH2(ctx context.Context, until time.Time, untilClosed bool) He
 			deadline(ctx, c.raw, until) // the one that woke us has passed
 			c.sendPing()
 		case errors.Is(err, os.ErrDeadlineExceeded):
+			c.lastLook(ctx)
 			return Held{Late: time.Since(until), LateKnown: true, Close: c.closedH2()}
 		case c.ended() && !untilClosed:
 			return c.sleepH2(ctx, until) // the poller may have nothing more to wait for
@@ -137,6 +137,18 @@ func (c *Conn) take(s *Snapshot, room int, each func(http2.Frame, *Snapshot)) {
 	}
 	t.only = false
 	c.flush()
+}
+
+// lastLook takes what came while the hold's end woke us: on a busy machine both
+// may have waited.
+func (c *Conn) lastLook(ctx context.Context) {
+	if c.kern == nil {
+		return
+	}
+	s := c.kern.snapshot()
+	c.idle.record(s, c.idleSince)
+	deadline(ctx, c.raw, time.Now().Add(50*time.Millisecond)) // what is read is here, and replies are small
+	c.take(s, s.Queued, c.idleFrame)
 }
 
 // arrived takes what came together with an answer.

@@ -126,7 +126,7 @@ func TestH2ReuseAfterGoaway(t *testing.T) {
 			})
 			c, _ := s.openH2(nil)
 			warmed(t, c)
-			until := time.Now().Add(120 * time.Millisecond)
+			until := time.Now().Add(250 * time.Millisecond)
 			h := c.Hold(t.Context(), until, false)
 			if h.Close == nil || h.Close.State != "goaway" || h.Close.Age < 15*time.Millisecond || time.Now().Before(until) || !h.LateKnown {
 				t.Errorf("held: %+v %+v", h, h.Close)
