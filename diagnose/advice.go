@@ -37,6 +37,9 @@ func (j *judgement) slowDown() string {
 func (j *judgement) byDiagnosis() []step {
 	switch j.rule.Diagnosis {
 	case probes.DiagnosisEarlyClose, probes.DiagnosisStaleConnection:
+		if j.tooManyPings() {
+			return j.pingAdvice()
+		}
 		return j.poolAdvice()
 	case probes.DiagnosisSilentDrop:
 		return j.silentAdvice()

@@ -265,7 +265,7 @@ func (j *judgement) retried() probes.RetryResult {
 		return probes.RetryNotTried
 	case answered(j.at):
 		return probes.RetryNotNeeded
-	case second == nil && j.at.Reason.Resend() == probes.ResendIdempotent && !readOnly(j.method()):
+	case second == nil && j.at.Reason.Resend() == probes.ResendIdempotent && !readOnly(j.method()) && j.l.in.Spec.GRPC == nil: // a gRPC method is declared read-only
 		return probes.RetryUnsafe
 	case second == nil:
 		return probes.RetryNotTried

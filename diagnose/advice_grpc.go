@@ -1,0 +1,24 @@
+package diagnose
+
+import "fmt"
+
+// tooManyPings reports whether the server itself said why it ended the held
+// connection: the client's HTTP/2 PINGs.
+func (j *judgement) tooManyPings() bool {
+	return j.rung.reuse != nil && j.rung.reuse.Goaway.TooManyPings()
+}
+
+// pingAdvice is about PINGs that come more often than a gRPC server allows
+// (keepalive enforcement): the idle limits are not why the connection ended. The
+// defaults are gRPC's own (doc/keepalive.md of grpc/grpc).
+func (j *judgement) pingAdvice() []step {
+	ping := "the client's HTTP/2 PING interval"
+	if c := j.l.in.Spec.Client; c != nil && c.HTTP2Ping > 0 {
+		ping += fmt.Sprintf(" of %s (http2_ping in perch's config)", human(c.HTTP2Ping))
+	}
+	return []step{
+		next(fmt.Sprintf("raise %s to what the server allows, 5 min where nothing else is set, or send none while no call is under way (grpc-go: keepalive.ClientParameters{Time, PermitWithoutStream}; grpc-java: keepAliveTime, keepAliveWithoutCalls): "+
+			"the server counted them and ended the connection after %s (GOAWAY ENHANCE_YOUR_CALM, too_many_pings). Lowering the idle limit does not help.", ping, human(j.rung.reuse.Goaway.Age))),
+		alternative("ask the API's owner to allow them (grpc-go: keepalive.EnforcementPolicy{MinTime, PermitWithoutStream}; grpc-java: permitKeepAliveTime, permitKeepAliveWithoutCalls)."),
+	}
+}
