@@ -2,6 +2,7 @@ package report
 
 import (
 	"maps"
+	"net/netip"
 	"slices"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ func additions() []string {
 		"outcomes[].attempts[].grpc", "outcomes[].attempts[].grpc.code", "outcomes[].attempts[].grpc.status",
 		"outcomes[].attempts[].goaway", "outcomes[].attempts[].goaway.code", "outcomes[].attempts[].goaway.last_stream",
 		"outcomes[].attempts[].goaway.debug", "outcomes[].attempts[].goaway.age_seconds",
+		"outcomes[].attempts[].address", "outcomes[].attempts[].pinned_ip", "outcomes[].attempts[].pinned_ip.address", "outcomes[].attempts[].pinned_ip.now",
 		"outcomes[].attempts[].min_rtt_seconds", "outcomes[].attempts[].tls_hello_seconds",
 		"outcomes[].attempts[].request_bytes_acked_at_first_event", "outcomes[].attempts[].close_timing",
 		"outcomes[].attempts[].delay_seconds", "outcomes[].attempts[].woke_late_seconds", "outcomes[].attempts[].waited_seconds",
@@ -44,6 +46,7 @@ func fullEvidence() probes.Run {
 			Number: 1, Connection: probes.ConnectionReused, Reason: probes.ReasonCrossedClose, RequestBytes: 312, AckedAtFirst: &acked,
 			GRPC: &probes.GRPCStatus{Code: 5, Name: "NOT_FOUND"}, Goaway: &probes.Goaway{Code: 11, LastStream: 1, Debug: "too_many_pings", Age: 3 * time.Second, Idle: true},
 			MinRTT: 100 * time.Microsecond, Hello: 6200 * time.Microsecond,
+			Address: netip.MustParseAddr("10.0.0.5"), PinnedIP: &probes.PinnedIP{Address: netip.MustParseAddr("10.0.0.5"), Now: []netip.Addr{netip.MustParseAddr("10.0.0.8")}},
 			Delay: 3 * time.Second, DelayKnown: true, WokeLate: 3 * time.Second, Waited: 2 * time.Second,
 			Own: &probes.OwnPod{
 				Stalled: 3 * time.Second, Throttled: 2500 * time.Millisecond, ThrottledKnown: true,
@@ -66,6 +69,9 @@ func TestJSONEvidence(t *testing.T) {
 		"its last stream":       {a["goaway"].(map[string]any)["last_stream"], 1.0},
 		"its words":             {a["goaway"].(map[string]any)["debug"], "too_many_pings"},
 		"its age":               {a["goaway"].(map[string]any)["age_seconds"], 3.0},
+		"address":               {a["address"], "10.0.0.5"},
+		"pinned to":             {a["pinned_ip"].(map[string]any)["address"], "10.0.0.5"},
+		"what DNS names":        {a["pinned_ip"].(map[string]any)["now"].([]any)[0], "10.0.0.8"},
 		"round trip":            {a["min_rtt_seconds"], 0.0001},
 		"hello":                 {a["tls_hello_seconds"], 0.0062},
 		"delay":                 {a["delay_seconds"], 3.0},
