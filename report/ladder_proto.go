@@ -1,0 +1,13 @@
+package report
+
+import "perch.example/probes"
+
+// heldOver adds to what was seen of a held connection what it spoke, where that
+// is not HTTP/1.1: with `protocol: auto` the rungs of one ladder may differ.
+func heldOver(o *probes.Outcome, cell span) span {
+	a := attempt(o, probes.ConnectionFresh)
+	if a != nil && a.OK() && a.Proto == "HTTP/2.0" {
+		cell.text += ", HTTP/2"
+	}
+	return cell
+}

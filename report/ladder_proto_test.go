@@ -1,0 +1,35 @@
+package report
+
+import (
+	"testing"
+
+	"perch.example/probes"
+)
+
+func TestHeldOver(t *testing.T) {
+	for _, tt := range []struct {
+		proto  string
+		reason probes.Reason
+		want   string
+	}{
+		{"HTTP/2.0", probes.ReasonOK, "stayed open, HTTP/2"},
+		{"HTTP/1.1", probes.ReasonOK, "stayed open"},
+		{"HTTP/2.0", probes.ReasonEOF, "not held"}, // nothing was held
+		{"", probes.ReasonDNS, "not held"},
+	} {
+		o := &probes.Outcome{Attempts: []probes.Attempt{{Connection: probes.ConnectionFresh, Reason: tt.reason, Proto: tt.proto}}}
+		if tt.reason == probes.ReasonOK {
+			o.Attempts = append(o.Attempts, probes.Attempt{Connection: probes.ConnectionReused, Reason: probes.ReasonOK, Proto: tt.proto})
+		}
+		if got := heldOver(o, idleCell(o)); got.text != tt.want {
+			t.Errorf("%q, %s: %q, want %q", tt.proto, tt.reason, got.text, tt.want)
+		}
+	}
+	goaway := &probes.Outcome{ClosedBy: "peer", Close: &probes.Close{How: probes.HowGoaway, Age: 2e9}, Attempts: []probes.Attempt{
+		{Connection: probes.ConnectionFresh, Reason: probes.ReasonOK, Proto: "HTTP/2.0"},
+		{Connection: probes.ConnectionReused, Reason: probes.ReasonIdleGoaway, Proto: "HTTP/2.0"},
+	}}
+	if got := heldOver(goaway, idleCell(goaway)); got.text != "GOAWAY by peer at 2 s, HTTP/2" {
+		t.Errorf("%q", got.text)
+	}
+}
