@@ -56,14 +56,21 @@ func answer(a probes.Attempt) string {
 	if a.Status == 0 {
 		return "answered in " + human(a.Elapsed)
 	}
-	return fmt.Sprintf("answered %d in %s", a.Status, human(a.Elapsed))
+	return fmt.Sprintf("answered %s in %s", a.Answer(), human(a.Elapsed))
 }
 
 // failure words what an attempt showed, with its detail.
 func failure(a probes.Attempt) string {
 	text := means(a)
-	if a.Detail != "" && !byStatus(a) {
-		text += " (" + a.Detail + ")"
+	detail := a.Detail
+	if byStatus(a) {
+		_, detail, _ = strings.Cut(detail, "; ") // behind the status: what became of its token
+		if a.Reason != probes.ReasonUnauthorized {
+			detail = ""
+		}
+	}
+	if detail != "" {
+		text += " (" + detail + ")"
 	}
 	return text
 }
@@ -71,15 +78,16 @@ func failure(a probes.Attempt) string {
 // means is Meaning, of an attempt: where the status decided, with that status.
 func means(a probes.Attempt) string {
 	if byStatus(a) {
-		return fmt.Sprintf("the answer was %d", a.Status)
+		return "the answer was " + a.Answer()
 	}
 	return Meaning(a.Reason)
 }
 
 // byStatus reports whether an answer was judged by one of several statuses,
-// which its reason does not tell apart.
+// which its reason does not tell apart. A health check that says NOT_SERVING does
+// so with the status OK.
 func byStatus(a probes.Attempt) bool {
-	return a.Status > 0 && (a.Reason == probes.ReasonUnavailable || a.Reason == probes.ReasonUnauthorized)
+	return a.Status > 0 && (a.GRPC == nil || a.GRPC.Code != 0) && (a.Reason == probes.ReasonUnavailable || a.Reason == probes.ReasonUnauthorized)
 }
 
 // tokenless reports whether the API was not asked since there was no token to ask

@@ -22,6 +22,7 @@ type Run struct {
 	NotDue   []string        // "target/probe" that were not due
 	Problems []Problem       // what perch itself could not do
 	Delays   []time.Duration // perch's own lateness samples during the run, bounded
+	Tokens   map[string]int  // OAuth2 token requests that left, by the endpoint's host
 	Settled  []Settled       // what failed while perch's own network was coming up, and was tried again
 
 	// Incidents are the state's after this run: those that are not over, and

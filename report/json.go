@@ -65,6 +65,8 @@ type attemptJSON struct {
 	Number        int               `json:"number"`
 	Connection    probes.Connection `json:"connection"`
 	Reason        probes.Reason     `json:"reason,omitempty"`
+	Method        string            `json:"method,omitempty"` // not GET
+	Renewed       bool              `json:"renewed,omitempty"`
 	Status        int               `json:"status,omitzero"`
 	GRPC          *grpcJSON         `json:"grpc,omitempty"`
 	Goaway        *goawayJSON       `json:"goaway,omitempty"`
@@ -88,9 +90,6 @@ type attemptJSON struct {
 	WokeLate      float64           `json:"woke_late_seconds,omitzero"`
 	Waited        float64           `json:"waited_seconds,omitzero"`
 	Own           *ownJSON          `json:"own_pod,omitempty"`
-
-	Address  string      `json:"address,omitempty"` // addresses: all
-	PinnedIP *pinnedJSON `json:"pinned_ip,omitempty"`
 }
 
 // ownJSON is perch's own pod while a failed attempt ran.

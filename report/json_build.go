@@ -70,11 +70,10 @@ func newOutcome(o probes.Outcome) outcomeJSON {
 
 func newAttempt(a probes.Attempt) attemptJSON {
 	out := attemptJSON{
-		Number: a.Number, Connection: a.Connection, Reason: a.Reason, Status: a.Status,
+		Number: a.Number, Connection: a.Connection, Reason: a.Reason, Method: otherMethod(a), Renewed: a.Renewed, Status: a.Status,
 		Elapsed: seconds(a.Elapsed), RTT: seconds(a.RTT), MinRTT: seconds(a.MinRTT), Hello: seconds(a.Hello),
 		Idle: seconds(a.IdleTime), AckedAtFirst: a.AckedAtFirst, Timing: a.Timing(),
 		WokeLate: seconds(a.WokeLate), Waited: seconds(a.Waited), Own: newOwn(a.Own),
-		Address: bare(a.Address), PinnedIP: newPinned(a.PinnedIP),
 		GRPC: newGRPC(a.GRPC), Goaway: newGoaway(a.Goaway),
 		RequestBytes: a.RequestBytes, RequestAcked: a.RequestBytesAcked, ResponseBytes: a.ResponseBytes,
 		LocalAddr: address(a.Local), RemoteAddr: address(a.Remote), Proto: a.Proto, TraceID: a.TraceID, SpanID: a.SpanID,

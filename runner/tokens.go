@@ -119,7 +119,10 @@ func (t *tokens) book(src *tokenSource, o *probes.OAuth, w probes.TokenWish) err
 	defer t.mu.Unlock()
 	now := time.Now()
 	if ago := now.Sub(src.asked); !src.asked.IsZero() && ago < src.pause(w) {
-		if src.failed != nil {
+		switch {
+		case src.failed != nil && ago < time.Second: // as if this one had asked
+			return src.failed
+		case src.failed != nil:
 			return &probes.TokenError{Why: fmt.Sprintf("%s (%s ago; it is asked again in %s)",
 				src.failed.Why, probes.Spoken(ago.Round(time.Second)), probes.Spoken((src.pause(w) - ago).Round(time.Second)))}
 		}

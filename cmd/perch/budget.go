@@ -47,6 +47,7 @@ func (p *pass) reserve(ctx context.Context, now time.Time) {
 	for _, t := range p.plan.Targets {
 		most[t.Target] = min(t.MaxRequests, max(0, left(t.Target)))
 	}
+	p.reserveTokens(most)
 	if p.reserved == nil {
 		p.reserved = map[*pass]state.Reservation{}
 	}
@@ -82,5 +83,6 @@ func (p *pass) count(run probes.Run) {
 		p.doc.KeepSent(b.Target, b.Allowed)
 		p.doc.SetLeaveAlone(b.Target, b.LeaveAlone)
 	}
+	p.countTokens(run)
 	p.doc.Prune(probesOf(p.cfg), run.Finished)
 }

@@ -212,7 +212,7 @@ func (p *pass) newRunner(now time.Time, settle time.Duration, watch func(probes.
 	return runner.New(runner.Options{
 		Targets: p.cfg.Targets, Policy: p.cfg.Policy, UserAgent: userAgent(v, p.cfg.Vantage), Dial: p.sys.dial,
 		Secrets: p.secrets(), ReadFile: p.sys.readFile, Getenv: p.sys.env, Watch: watch, Log: p.log,
-		Daily: p.dailyLeft(now), Sent: p.sentBefore(now), LeaveAlone: p.doc.LeaveAlone, Settle: settle,
+		Daily: p.dailyLeft(now), Sent: p.sentBefore(now), LeaveAlone: p.doc.LeaveAlone, Settle: settle, TokensSent: p.tokensSent(now),
 	})
 }
 
@@ -221,7 +221,7 @@ func (p *pass) play(ctx context.Context, run *probes.Run) []probes.Observation {
 	var seen []probes.Observation
 	res := p.runner.Play(ctx, p.plan, func(o probes.Observation) { seen = append(seen, o) })
 	run.Finished, run.CutShort, run.Budget, run.Delays = p.sys.clock(), res.CutShort, res.Budget, res.Delays
-	run.Settled = res.Settled
+	run.Settled, run.Tokens = res.Settled, res.Tokens
 	return seen
 }
 
