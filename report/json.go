@@ -90,6 +90,9 @@ type attemptJSON struct {
 	WokeLate      float64           `json:"woke_late_seconds,omitzero"`
 	Waited        float64           `json:"waited_seconds,omitzero"`
 	Own           *ownJSON          `json:"own_pod,omitempty"`
+
+	Address  string      `json:"address,omitempty"` // addresses: all
+	PinnedIP *pinnedJSON `json:"pinned_ip,omitempty"`
 }
 
 // ownJSON is perch's own pod while a failed attempt ran.

@@ -74,6 +74,7 @@ func newAttempt(a probes.Attempt) attemptJSON {
 		Elapsed: seconds(a.Elapsed), RTT: seconds(a.RTT), MinRTT: seconds(a.MinRTT), Hello: seconds(a.Hello),
 		Idle: seconds(a.IdleTime), AckedAtFirst: a.AckedAtFirst, Timing: a.Timing(),
 		WokeLate: seconds(a.WokeLate), Waited: seconds(a.Waited), Own: newOwn(a.Own),
+		Address: bare(a.Address), PinnedIP: newPinned(a.PinnedIP),
 		GRPC: newGRPC(a.GRPC), Goaway: newGoaway(a.Goaway),
 		RequestBytes: a.RequestBytes, RequestAcked: a.RequestBytesAcked, ResponseBytes: a.ResponseBytes,
 		LocalAddr: address(a.Local), RemoteAddr: address(a.Remote), Proto: a.Proto, TraceID: a.TraceID, SpanID: a.SpanID,
