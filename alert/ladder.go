@@ -62,6 +62,9 @@ func held(o probes.Outcome) string {
 	case o.Search:
 		return "search"
 	}
+	if o.Unused {
+		return age(o.Hold) + " unused"
+	}
 	return age(o.Hold)
 }
 

@@ -9,7 +9,7 @@ import (
 // observeHold counts what became of a connection that was held. One whose
 // warm-up failed, or that was cut short, was not held.
 func (m *Metrics) observeHold(o probes.Outcome) {
-	if o.Kind != probes.KindIdle {
+	if o.Kind != probes.KindIdle || o.Unused { // an unused one lives by another timeout
 		return
 	}
 	result := holdResult(o)

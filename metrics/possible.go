@@ -43,7 +43,7 @@ func possibleFor(s probes.Spec) possible {
 	}
 	if s.Kind != probes.KindIdle {
 		p.connections = []onConnection{{probes.ConnectionFresh, fresh}}
-		return p
+		return withLimit(s, fresh, p)
 	}
 	p.connections = []onConnection{
 		{probes.ConnectionFresh, append(slices.Clone(fresh), probes.ReasonNoKeepAlive)},

@@ -35,7 +35,7 @@ func Idle(w io.Writer, run probes.Run, s Style) error {
 func (p *page) measurement(v probeView) {
 	text := ladderSummary(v)
 	p.hang(nil, span{inkStrong, v.first().Target + ": " + text + "."})
-	if text := agreement(v.outcomes); text != "" {
+	if text := agreement(used(v.outcomes)); text != "" {
 		p.hang(nil, plain(text))
 	}
 	if drawable(v) {

@@ -43,6 +43,8 @@ type outcomeJSON struct {
 	Diagnosis   probes.Diagnosis `json:"diagnosis,omitempty"`
 	Message     string           `json:"message,omitempty"`
 	Hold        float64          `json:"hold_seconds,omitzero"`
+	Unused      bool             `json:"unused,omitempty"`
+	Limit       *limitJSON       `json:"connection_limit,omitempty"`
 	ClosedAfter *float64         `json:"closed_after_seconds,omitempty"` // a close at idle age 0 is known
 	ClosedBy    string           `json:"closed_by,omitempty"`
 	Attempts    []attemptJSON    `json:"attempts"`
@@ -81,6 +83,7 @@ type attemptJSON struct {
 	AckedAtFirst  *int64            `json:"request_bytes_acked_at_first_event,omitempty"`
 	Timing        probes.Timing     `json:"close_timing,omitempty"`
 	ResponseBytes int64             `json:"response_bytes"`
+	PushedStatus  int               `json:"pushed_status,omitzero"`
 	LocalAddr     string            `json:"local_addr,omitempty"`
 	RemoteAddr    string            `json:"remote_addr,omitempty"`
 	Proto         string            `json:"proto,omitempty"`

@@ -46,6 +46,7 @@ func newOutcome(o probes.Outcome) outcomeJSON {
 		Message: o.Message, Attempts: []attemptJSON{}, TLS: newTLS(o), Path: newPath(o.Path), Client: newClient(o.Client),
 		Hypotheses: []hypothesisJSON{}, Advice: append([]string{}, o.Advice...), Accepted: newAccepted(o.Accepted),
 	}
+	out.Unused, out.Limit = o.Unused, newLimit(o.Limit)
 	if o.Verdict == "" {
 		out.Verdict = probes.VerdictIncomplete // an unset verdict is never a pass, and not in the contract
 	}
@@ -76,7 +77,7 @@ func newAttempt(a probes.Attempt) attemptJSON {
 		WokeLate: seconds(a.WokeLate), Waited: seconds(a.Waited), Own: newOwn(a.Own),
 		Address: bare(a.Address), PinnedIP: newPinned(a.PinnedIP),
 		GRPC: newGRPC(a.GRPC), Goaway: newGoaway(a.Goaway),
-		RequestBytes: a.RequestBytes, RequestAcked: a.RequestBytesAcked, ResponseBytes: a.ResponseBytes,
+		RequestBytes: a.RequestBytes, RequestAcked: a.RequestBytesAcked, ResponseBytes: a.ResponseBytes, PushedStatus: a.PushedStatus,
 		LocalAddr: address(a.Local), RemoteAddr: address(a.Remote), Proto: a.Proto, TraceID: a.TraceID, SpanID: a.SpanID,
 	}
 	if a.Phases != (probes.Phases{}) {

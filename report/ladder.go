@@ -56,12 +56,12 @@ func (p *page) ladder(outcomes []*probes.Outcome) {
 	rungs := make([]rung, len(outcomes))
 	var c chart
 	for i, o := range outcomes {
-		rungs[i] = rung{o, span{verdictInk(o.Verdict), strings.ToLower(verdictWord(o.Verdict))}, plain(age(o.Hold)), heldOver(o, idleCell(o)), reuseCell(o), controlCell(o)}
+		rungs[i] = rung{o, span{verdictInk(o.Verdict), strings.ToLower(verdictWord(o.Verdict))}, plain(rungName(o)), heldOver(o, idleCell(o)), reuseCell(o), controlCell(o)}
 		c.scale = max(c.scale, extent(o))
 		if !o.Search {
 			c.scale = max(c.scale, o.Hold)
 		}
-		if a := attempt(o, probes.ConnectionReused); a != nil && a.OK() {
+		if a := attempt(o, probes.ConnectionReused); a != nil && a.OK() && !o.Unused {
 			c.survived = max(c.survived, extent(o))
 		}
 	}

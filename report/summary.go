@@ -20,7 +20,7 @@ func ladderSummary(v probeView) string {
 	if keep := v.first().KeepAlive; keep > 0 {
 		text += "; expected " + age(keep)
 	}
-	return text
+	return text + unusedWords(v.outcomes)
 }
 
 // closesWords says how far apart the closes lie of which a ladder's sentence
@@ -31,7 +31,7 @@ func closesWords(v probeView) string {
 	}
 	var first, last time.Duration
 	n := 0
-	for _, o := range v.outcomes {
+	for _, o := range used(v.outcomes) {
 		if o.Close == nil || o.Close.Age < v.idle.Survived || o.Diagnosis == probes.DiagnosisMassClose {
 			continue // it did not follow idle age
 		}
@@ -144,7 +144,7 @@ func wire(a *probes.Attempt) string {
 	switch {
 	case a.Elapsed <= 0:
 	case a.Status != 0:
-		text += fmt.Sprintf("; status %d after %s", a.Status, latency(a.Elapsed))
+		text += fmt.Sprintf("; status %s after %s", a.Answer(), latency(a.Elapsed))
 	default:
 		text += "; it failed after " + latency(a.Elapsed)
 	}

@@ -127,6 +127,9 @@ func exchange(o *probes.Outcome) string {
 	if ph := phases(o.Attempts[len(o.Attempts)-1].Phases); ph != "" {
 		text += " (" + ph + ")"
 	}
+	if o.Limit != nil {
+		text += "; " + o.Limit.Words()
+	}
 	if o.Kind == probes.KindTLS {
 		if facts := shown(o); facts != "" {
 			text += "; " + facts

@@ -45,7 +45,6 @@ func TestWrongUseIsStatusTwo(t *testing.T) {
 		{args: []string{"run", "--config", good, "--deadline", "-1s"}, says: []string{"positive"}},
 		{args: []string{"run", "--config", good}, env: map[string]string{"PERCH_DEADLINE": "soon"}, says: []string{"PERCH_DEADLINE"}},
 		{args: []string{"idle", "example.com"}, says: []string{"https://"}},
-		{args: []string{"idle", "http://127.0.0.1:1/", "--unused"}, says: []string{"not supported yet"}},
 		{args: []string{"idle", "http://127.0.0.1:1/", "--header", "X"}, says: []string{"Name: value"}},
 		{args: []string{"lab", "idle_fni"}, says: []string{"idle_fni", "perch lab"}},
 		{args: []string{"lab", "healthy", "--listen", "nowhere"}, says: []string{"HOST:PORT"}},

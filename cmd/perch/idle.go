@@ -44,7 +44,7 @@ connections silently shows as the longest hold that worked and the shortest that
 	cmd.Flags().IntVar(&f.connections, "connections", 3, "connections to hold at once, at shorter and shorter holds")
 	cmd.Flags().StringVar(&f.rate, "rate", "1/s", "largest `rate` of requests")
 	cmd.Flags().StringArrayVar(&f.headers, "header", nil, "`\"Name: value\"` to send (repeatable); the value is treated as a secret")
-	cmd.Flags().BoolVar(&f.unused, "unused", false, "also hold connections that never carried a request (not supported yet)")
+	cmd.Flags().BoolVar(&f.unused, "unused", false, "also hold connections that never carried a request: servers have another timeout for those")
 	cmd.Flags().DurationVar(&f.tcpKeepAlive, "tcp-keep-alive", 0, "send TCP keep-alive packets this often while holding (0: none)")
 	cmd.Flags().StringVar(&f.caFile, "ca-file", "", "trust only the authorities in this PEM `FILE` (default: the system's)")
 	cmd.Flags().Uint64Var(&f.run.seed, "seed", 0, "seed of the trace ids (0: a new one)")
@@ -177,8 +177,6 @@ func (f idleFlags) config(ctx context.Context, sys system, raw string) (system, 
 
 func (f idleFlags) check() error {
 	switch {
-	case f.unused:
-		return errors.New("--unused: not supported yet")
 	case f.longest < time.Second || f.longest > 24*time.Hour:
 		return fmt.Errorf("--max %s: want 1s to 24h", f.longest)
 	case f.connections < 1 || f.connections > 20:
@@ -211,9 +209,9 @@ func shortestHold(budget float64) time.Duration {
 func (f idleFlags) document(u *url.URL, headers []any) map[string]any {
 	target := map[string]any{
 		"name": "path", "url": u.Scheme + "://" + u.Host, "rate_limit": f.rate, "share": "100%",
-		"max_connections": f.connections + 1, "headers": headers,
+		"max_connections": f.open() + 1, "headers": headers,
 		"probes": []any{map[string]any{
-			"name": "idle", "kind": "idle", "path": pathOf(u), "holds": []string{f.longest.String()},
+			"name": "idle", "kind": "idle", "unused": f.unused, "path": pathOf(u), "holds": []string{f.longest.String()},
 			// Whatever it answers: only the connection is looked at.
 			"expect": []string{"status < 500 && status != 429"}, "every": (2*f.longest + time.Hour).String(),
 		}},
@@ -226,6 +224,14 @@ func (f idleFlags) document(u *url.URL, headers []any) map[string]any {
 	}
 	settle := map[string]any{"settle": "none"} // it measures now
 	return map[string]any{"version": 1, "name": "idle", "targets": []any{target}, "alerts": settle}
+}
+
+// open is how many connections are held at once.
+func (f idleFlags) open() int {
+	if f.unused {
+		return 2 * f.connections
+	}
+	return f.connections
 }
 
 // holds fall from the longest one by a constant factor, at most to a third for
