@@ -184,8 +184,8 @@ func reasonWrong(peer Peer, a probes.Attempt, g goodbye) string {
 // tally gathers what a server did, and how far perch was from it.
 type tally struct {
 	age, notify, fin []time.Duration // of the GOAWAY; behind it
-	off              []time.Duration // between perch's close and the capture's
-	far              int             // of them, those that are farther off than nearly, and than perch says
+	at, aged         []time.Duration // how far perch's close is from the capture's: its instant, its idle age
+	far              int             // closes of which one is farther off than nearly, and than perch says
 	wrong            int
 }
 
@@ -198,9 +198,9 @@ func (l *tally) closeWrong(c *probes.Close, g goodbye) string {
 	if c == nil || c.How != probes.HowGoaway {
 		return "want a close by GOAWAY"
 	}
-	off := max(c.At.Sub(g.Goaway).Abs(), (c.Age - g.Goaway.Sub(g.Answered)).Abs())
-	l.off = append(l.off, off)
-	if off > max(nearly, c.Resolution) {
+	at, aged := c.At.Sub(g.Goaway).Abs(), (c.Age - g.Goaway.Sub(g.Answered)).Abs()
+	l.at, l.aged = append(l.at, at), append(l.aged, aged)
+	if max(at, aged) > max(nearly, c.Resolution) {
 		l.far++
 	}
 	return ""
@@ -215,8 +215,8 @@ func (l *tally) check(t *testing.T, peer Peer) {
 	if l.wrong > 0 {
 		t.Errorf("%s: %d observations were wrong", peer.URL, l.wrong)
 	}
-	if n := len(l.off); n == 0 || l.far > n/20 {
-		t.Errorf("%s: perch and the capture are %s apart, %d of %d farther than %s", peer.URL, spread(l.off), l.far, n, nearly)
+	if n := len(l.at); n == 0 || l.far > n/20 {
+		t.Errorf("%s: %d of %d closes are farther than %s from the capture's", peer.URL, l.far, n, nearly)
 	}
 }
 
@@ -234,8 +234,8 @@ func (l *tally) add(g goodbye) {
 }
 
 func (l *tally) String() string {
-	return fmt.Sprintf("GOAWAY after %s; close_notify behind it %s; FIN behind it %s; perch off by %s",
-		spread(l.age), spread(l.notify), spread(l.fin), spread(l.off))
+	return fmt.Sprintf("GOAWAY after %s; close_notify behind it %s; FIN behind it %s; perch's instant off by %s, its age by %s",
+		spread(l.age), spread(l.notify), spread(l.fin), spread(l.at), spread(l.aged))
 }
 
 // spread is the smallest, the median and the largest.

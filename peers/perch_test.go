@@ -39,8 +39,8 @@ type document struct {
 		ClosedAfterSeconds                  *float64 `json:"closed_after_seconds"`
 		ClosedBy                            string   `json:"closed_by"`
 		Attempts                            []struct {
-			Connection, Reason string
-			LocalAddr          netip.AddrPort `json:"local_addr"`
+			Connection, Reason, Proto string
+			LocalAddr                 netip.AddrPort `json:"local_addr"`
 		}
 	}
 	Idle []struct {
