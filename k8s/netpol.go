@@ -107,7 +107,7 @@ func (b *maker) reaches(isolated bool) []reach {
 	var all []reach
 	if !isolated {
 		for _, t := range b.cfg.Targets {
-			all = append(all, reach{"target " + t.Name, t.URL})
+			all = append(all, b.ways(t)...)
 			all = append(all, tokenEndpoints(t)...)
 		}
 	}
@@ -142,7 +142,7 @@ func tokenEndpoints(t probes.Target) []reach {
 // destination is the address block and the port of a URL. There is none on
 // loopback, where no policy looks.
 func destination(u *url.URL) (block string, port int32, there bool) {
-	port = map[string]int32{"http": 80, "https": 443}[u.Scheme]
+	port = map[string]int32{"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}[u.Scheme]
 	if n, err := strconv.ParseInt(u.Port(), 10, 32); err == nil {
 		port = int32(n)
 	}

@@ -157,8 +157,8 @@ func (b *maker) sayPath() {
 	}
 }
 
-// proxies are those that notices and pushes go through, by the environment that is
-// copied.
+// proxies are those that notices, pushes and probes go through, by the environment
+// that is copied.
 func (b *maker) proxies() []reach {
 	if b.o.Path == nil || len(b.o.Path.Pod.Containers) == 0 {
 		return nil
@@ -166,7 +166,7 @@ func (b *maker) proxies() []reach {
 	var all []reach
 	for _, e := range b.o.Path.Pod.Containers[0].Env {
 		switch strings.ToLower(e.Name) {
-		case "http_proxy", "https_proxy":
+		case "http_proxy", "https_proxy", "all_proxy":
 		default:
 			continue
 		}

@@ -10,10 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// proxyVariables are those by which Go's programs find an HTTP proxy.
+// proxyVariables are those by which perch's probes find a proxy, as most clients do;
+// its notices and pushes find one by all but the last two.
 func proxyVariables() []string {
 	return []string{
-		"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy",
+		"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "ALL_PROXY", "all_proxy",
 	}
 }
 
@@ -36,12 +37,7 @@ func (b *builder) environment() error {
 		b.copied("variable "+name, "%s", proxyWhy(e))
 	}
 	if some {
-		b.left("the workload's HTTP proxy", "perch's notices and pushes go through it (NO_PROXY must name what is inside the cluster); its calls of the API server and its probes do not: they connect themselves, so what the proxy does to idle connections is not seen, and where nothing but the proxy may leave they fail to connect")
-	}
-	for _, name := range []string{"ALL_PROXY", "all_proxy"} {
-		if _, has := v.all[name]; has {
-			b.left("variable "+name, "Go's programs, and so perch, do not read it: give perch's Pod the address as HTTPS_PROXY by hand, and add its port to perch's NetworkPolicy, where perch's own calls have to leave by it")
-		}
+		b.left("the workload's HTTP proxy", "perch's notices and pushes go through it, and so do its probes of each target that does not say `proxy: none` (NO_PROXY must name what is inside the cluster): say it where the application's client does not read the environment, as Java's and Node's do not; its calls of the API server connect themselves")
 	}
 	if len(v.unknown) > 0 {
 		b.left("variables from "+inWords(v.unknown), "the input does not hold it, so whether it names a proxy or authorities cannot be seen; collect cm too, or copy them by hand")

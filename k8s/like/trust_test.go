@@ -103,10 +103,14 @@ func TestTwoFilesOfOneVolume(t *testing.T) {
 	}
 }
 
-// TestAllProxyIsLeft: Go does not read it, so perch would not leave by it.
-func TestAllProxyIsLeft(t *testing.T) {
-	p := made(t, inMain("env: [{name: ALL_PROXY, value: 'http://me:hunter2@127.0.0.1:3128'}]", ""))
-	if len(p.Pod.Containers[0].Env) > 0 || !says(p.Left, "variable ALL_PROXY", "as HTTPS_PROXY by hand") || says(p.Left, "sidecar", "") || strings.Contains(string(shown(t, p)), "hunter2") {
+// TestAllProxyIsCopied: perch's probes read it, as the application's client does.
+func TestAllProxyIsCopied(t *testing.T) {
+	p := made(t, inMain("env: [{name: ALL_PROXY, value: 'socks5://proxy.example:1080'}]", ""))
+	if env := p.Pod.Containers[0].Env; len(env) != 1 || env[0].Name != "ALL_PROXY" || !says(p.Left, "the workload's HTTP proxy", "proxy: none") {
+		t.Errorf("%+v, left %v", env, p.Left)
+	}
+	p = made(t, inMain("env: [{name: ALL_PROXY, value: 'http://me:hunter2@127.0.0.1:3128'}]", ""))
+	if len(p.Pod.Containers[0].Env) > 0 || !says(p.Left, "variable ALL_PROXY", "it holds a password") || strings.Contains(string(shown(t, p)), "hunter2") {
 		t.Errorf("%+v, left %v", p.Pod.Containers[0].Env, p.Left)
 	}
 }
