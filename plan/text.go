@@ -125,6 +125,8 @@ func (p *Plan) totals() *table {
 	if p.State != "" {
 		g.row("state", p.State)
 	}
+	p.declared(g)
+	p.declared(g)
 	if p.Policy != "" {
 		g.row("policy", p.Policy)
 	}

@@ -1,0 +1,37 @@
+package plan
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"perch.example/probes"
+)
+
+func TestDeclared(t *testing.T) {
+	oauth := &probes.OAuth{TokenURL: &url.URL{Scheme: "https", Host: "login.example"}, DailyLimit: 200}
+	var steps []Step
+	for _, s := range []probes.Spec{
+		{Target: "a", Probe: "search", Kind: probes.KindHTTP, Method: http.MethodPost, ReadOnly: "a search"},
+		{Target: "a", Probe: "get", Kind: probes.KindHTTP, Method: http.MethodGet, OAuth: oauth},
+		{Target: "a", Probe: "held", Kind: probes.KindIdle, Method: http.MethodGet, OAuth: oauth},
+		{Target: "a", Probe: "held", Kind: probes.KindIdle, Method: http.MethodGet, OAuth: oauth},
+		{Target: "a", Probe: "grpc", Kind: probes.KindGRPC, Method: http.MethodPost, GRPC: &probes.GRPC{}},
+	} {
+		steps = append(steps, Step{Spec: &s})
+	}
+	var b bytes.Buffer
+	if err := (&Plan{Steps: steps}).Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"POST", "a/search, declared read-only: a search\n", "of login.example, asked for 200 times a day at most, for a/get, a/held\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if n := strings.Count(b.String(), "declared read-only"); n != 1 {
+		t.Errorf("%d times declared", n)
+	}
+}
