@@ -126,7 +126,6 @@ func (p *Plan) totals() *table {
 		g.row("state", p.State)
 	}
 	p.declared(g)
-	p.declared(g)
 	if p.Policy != "" {
 		g.row("policy", p.Policy)
 	}
