@@ -84,7 +84,8 @@ func (j *job) described(requests int) int {
 }
 
 // most returns how many it sends at most: each rung with its control, each
-// exchange with its second tries, each request with its redirects.
+// exchange with its second tries, each request with its redirects, and what another
+// token is asked again with.
 func (j *job) most() int {
 	n := max(1, j.spec.Retry.Attempts)
 	if j.spec.Kind == probes.KindIdle {
@@ -93,7 +94,7 @@ func (j *job) most() int {
 	if many(j.spec) {
 		n = j.spec.Requests + 1 // a control
 	}
-	n *= eachOf(j.spec)
+	n = (n + j.renewed()) * eachOf(j.spec)
 	return n*(1+j.spec.Redirects) + j.described(probes.MostDescribing)
 }
 

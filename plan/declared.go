@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"perch.example/probes"
 )
 
 // declared tells what the config vouches for: each POST with its reason, and from
@@ -45,4 +47,16 @@ func (p *Plan) declared(g *table) {
 		}
 		g.row("tokens", fmt.Sprintf("of %s, asked for %d times a day at most, for %s", e.host, e.limit, strings.Join(names, ", ")))
 	}
+}
+
+// renewed is how many requests may be made again with another token: none of a
+// POST, and the first of each step else.
+func (j *job) renewed() int {
+	switch {
+	case j.spec.OAuth == nil, j.spec.Method == http.MethodPost && j.spec.GRPC == nil:
+		return 0
+	case j.spec.Kind == probes.KindIdle:
+		return j.holds()
+	}
+	return 1
 }

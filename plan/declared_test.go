@@ -35,3 +35,21 @@ func TestDeclared(t *testing.T) {
 		t.Errorf("%d times declared", n)
 	}
 }
+
+// TestMostWithTokens: what a 401 is asked again with is within what a run may send.
+func TestMostWithTokens(t *testing.T) {
+	oauth := &probes.OAuth{}
+	for _, c := range []struct {
+		spec probes.Spec
+		want int
+	}{
+		{probes.Spec{Kind: probes.KindHTTP}, 1},
+		{probes.Spec{Kind: probes.KindHTTP, OAuth: oauth}, 2},
+		{probes.Spec{Kind: probes.KindHTTP, OAuth: oauth, Retry: probes.Retry{Attempts: 2}}, 3},
+		{probes.Spec{Kind: probes.KindHTTP, OAuth: oauth, Method: http.MethodPost}, 1},
+	} {
+		if got := (&job{spec: &c.spec}).most(); got != c.want {
+			t.Errorf("%+v: %d, want %d", c.spec, got, c.want)
+		}
+	}
+}
