@@ -61,7 +61,7 @@ func (c *Conn) holdH2(ctx context.Context, until time.Time, untilClosed bool) He
 		case err == nil:
 		case ctx.Err() != nil:
 			return Held{Canceled: true, Close: c.closedH2()}
-		case errors.Is(err, os.ErrDeadlineExceeded) && ping:
+		case errors.Is(err, os.ErrDeadlineExceeded) && ping && time.Now().Before(until):
 			deadline(ctx, c.raw, until) // the one that woke us has passed
 			c.sendPing()
 		case errors.Is(err, os.ErrDeadlineExceeded):
