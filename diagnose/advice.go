@@ -37,6 +37,9 @@ func (j *judgement) slowDown() string {
 func (j *judgement) byDiagnosis() []step {
 	switch j.rule.Diagnosis {
 	case probes.DiagnosisEarlyClose, probes.DiagnosisStaleConnection:
+		if j.rung.obs.Unused {
+			return j.unusedAdvice()
+		}
 		if j.tooManyPings() {
 			return j.pingAdvice()
 		}

@@ -29,6 +29,9 @@ func (j *judgement) stalePool() (probes.Ruling, string) {
 	if why := j.notIdleness(); why != "" {
 		return probes.RuledOut, why
 	}
+	if j.rung.obs.Unused {
+		return j.unusedPool()
+	}
 	died, v := j.rung.age(), j.client
 	ended := fmt.Sprintf("it ended at %s idle%s", human(died), j.earliest())
 	switch {

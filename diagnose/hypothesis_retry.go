@@ -18,6 +18,8 @@ func (j *judgement) retryGap() (probes.Ruling, string) {
 		return probes.RuledOut, "there was nothing to retry: it " + answer(*j.at)
 	case !repeatable(j.at.Reason):
 		return probes.RuledOut, "a retry would meet the same: " + j.sameAgain()
+	case v == nil && j.rung.obs.Unused:
+		return probes.RuledOpen, "it is not known whether the application's client opens connections ahead"
 	case v == nil:
 		return probes.RuledOpen, fmt.Sprintf("what the application makes of %s is not known: no client is declared", j.at.Reason)
 	case v.result == clients.Noticed:

@@ -45,7 +45,7 @@ type Answered struct {
 // their own: servers have other timeouts for them.
 func Judge(in Input) []probes.Outcome {
 	outcomes := judgeLadder(in)
-	in.unused, in.Last = true, Last{}
+	in.unused, in.Last, in.Spec.Client = true, Last{}, nil // whether the client opens such ones is not known
 	return append(outcomes, judgeLadder(in)...)
 }
 

@@ -88,6 +88,7 @@ func TestUnusedRungsAreALadderOfTheirOwn(t *testing.T) {
 		rungAt(0, 2*time.Second, probes.ReasonOK), rungAt(20*time.Second, 30*time.Second, probes.ReasonOK),
 		pushed(5*time.Second, 2*time.Second), pushed(10*time.Second, 30*time.Second), unusedRung(15*time.Second, 500*time.Millisecond, probes.ReasonOK))
 	in.Last.Seen = true
+	in.Spec.Client = &probes.Client{Kind: "apache-httpclient-4.5"}
 	all := Judge(in)
 	if len(all) != 5 {
 		t.Fatalf("%d outcomes", len(all))
@@ -99,6 +100,9 @@ func TestUnusedRungsAreALadderOfTheirOwn(t *testing.T) {
 	}
 	// That used ones live longer says nothing of these: both ended at one age.
 	for _, o := range all[3:] {
+		if advice := strings.Join(o.Advice, "\n"); o.Client != nil || !strings.Contains(advice, "do not open connections ahead") || !strings.Contains(advice, "takes the 408 for the answer") {
+			t.Errorf("%s: client %v, advice:\n%s", o.Hold, o.Client, advice)
+		}
 		if o.Verdict != probes.VerdictFail || o.Diagnosis != probes.DiagnosisStaleConnection || o.Reason != probes.ReasonIdleBytes {
 			t.Errorf("%s: %s %s", o.Hold, o.Verdict, o.Diagnosis)
 		}

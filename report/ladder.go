@@ -80,7 +80,7 @@ func idleAge(o *probes.Outcome) string {
 	if o.Search && o.Close != nil {
 		return age(o.Close.Age)
 	}
-	return age(o.Hold)
+	return rungName(o)
 }
 
 // idleCell says what was seen while the connection was held.
