@@ -111,7 +111,7 @@ func (p *page) path(t probes.PathPrint) {
 		p.field("Declared", plain("via "+string(t.Via)))
 	}
 	if t.Proxy != "" {
-		p.field("Proxy", span{inkWarn, "the environment names " + t.Proxy + " for it; perch connects without it"})
+		p.field("Proxy", span{inkWarn, "the environment names " + t.Proxy + " for it: probes go through it (see `proxy`), this print does not"})
 	}
 	if len(t.Addresses) > 0 {
 		text := addressList(t.Addresses)

@@ -122,7 +122,7 @@ func (c *comparing) proxies(a, b probes.PathPrint) {
 	case a.Proxy != b.Proxy:
 		c.add(PartProxy, Different, orNone(a.Proxy), orNone(b.Proxy), "")
 	case a.Proxy != "":
-		c.add(PartProxy, Noted, a.Proxy, b.Proxy, "both environments name it, and perch connects without it: if the application goes through it, perch does not measure the application's path; its connections end at the proxy")
+		c.add(PartProxy, Noted, a.Proxy, b.Proxy, "both environments name it: probes go through it (see `proxy`), and their connections end there; these prints were made without it")
 	default:
 		c.add(PartProxy, Same, "none", "none", "")
 	}

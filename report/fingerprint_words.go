@@ -42,7 +42,7 @@ func networkParts() map[Part]partWords {
 		},
 		PartProxy: {
 			"proxy", "The environments name different proxies for this target: clients that follow them take different ways.",
-			"Give perch the application's HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and declare `via: proxy` for the target: perch connects without one.",
+			"Give perch the application's HTTPS_PROXY, HTTP_PROXY and NO_PROXY, or name it as the target's `proxy`.",
 		},
 	}
 }
