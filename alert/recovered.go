@@ -16,7 +16,7 @@ func recovered(i Incident, outcomes []probes.Outcome) string {
 	}
 	answer := "it answered in " + latency(a.Elapsed)
 	if a.Status > 0 {
-		answer = "it answered " + number(a.Status) + " in " + latency(a.Elapsed)
+		answer = "it answered " + a.Answer() + " in " + latency(a.Elapsed)
 	}
 	switch i.Family {
 	case probes.FamilyReachability:

@@ -96,7 +96,7 @@ func got(a probes.Attempt) string {
 	case a.Status == 0:
 		return string(a.Reason)
 	case a.OK():
-		return strconv.Itoa(a.Status)
+		return a.Answer()
 	}
-	return strconv.Itoa(a.Status) + " (" + string(a.Reason) + ")"
+	return a.Answer() + " (" + string(a.Reason) + ")"
 }

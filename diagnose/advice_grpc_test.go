@@ -37,3 +37,37 @@ func TestPingAdvice(t *testing.T) {
 		}
 	}
 }
+
+// TestGRPCWords: a gRPC answer is told by its own status, since HTTP's is always
+// 200; and a health check that does not serve by its detail.
+func TestGRPCWords(t *testing.T) {
+	for _, tt := range []struct {
+		reason       probes.Reason
+		code         int
+		name, detail string
+		want, limit  string
+	}{
+		{probes.ReasonUnavailable, 14, "UNAVAILABLE", "gRPC status UNAVAILABLE", "the answer was UNAVAILABLE", ""},
+		{probes.ReasonUnavailable, 0, "OK", "the server's health check says NOT_SERVING", "it does not serve (the server's health check says NOT_SERVING)", ""},
+		{probes.ReasonRateLimited, 8, "RESOURCE_EXHAUSTED", "gRPC status RESOURCE_EXHAUSTED", "the answer was RESOURCE_EXHAUSTED", "the API answered RESOURCE_EXHAUSTED"},
+		{probes.ReasonStatus, 5, "NOT_FOUND", "gRPC status NOT_FOUND", "gRPC status NOT_FOUND", ""},
+	} {
+		in := httpInput(tt.reason)
+		in.Spec.Kind, in.Spec.GRPC, in.Observations[0].Kind = probes.KindGRPC, &probes.GRPC{}, probes.KindGRPC
+		for i := range in.Observations {
+			for k := range in.Observations[i].Attempts {
+				a := &in.Observations[i].Attempts[k]
+				a.Status, a.GRPC, a.Detail = 200, &probes.GRPCStatus{Code: tt.code, Name: tt.name}, tt.detail
+			}
+		}
+		o := Judge(in)[0]
+		if !strings.Contains(o.Message, tt.want) || strings.Contains(o.Message, "200") {
+			t.Errorf("%s: %q, want %q", tt.name, o.Message, tt.want)
+		}
+		for _, h := range o.Hypotheses {
+			if h.ID == probes.HypothesisRateLimit && tt.limit != "" && !strings.Contains(h.Evidence, tt.limit) || strings.Contains(h.Evidence, "200") {
+				t.Errorf("%s: %s: %q", tt.name, h.ID, h.Evidence)
+			}
+		}
+	}
+}

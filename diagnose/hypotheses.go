@@ -70,7 +70,7 @@ func (j *judgement) besideText() string {
 	if a.Status == 0 {
 		return text + "was answered"
 	}
-	return fmt.Sprintf("%sanswered %d", text, a.Status)
+	return text + "answered " + a.Answer()
 }
 
 // since words how long after the deciding attempt another one started.

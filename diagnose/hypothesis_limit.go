@@ -15,10 +15,10 @@ func (j *judgement) rateLimit() (probes.Ruling, string) {
 	answers := 0
 	for _, a := range j.rung.obs.Attempts {
 		if a.Status == 429 || a.Reason == probes.ReasonRateLimited {
-			return probes.RuledIn, "the API answered 429" + waitText(a.RetryAfter) + "; " + j.share()
+			return probes.RuledIn, "the API answered " + exhaustedOr429(a) + waitText(a.RetryAfter) + "; " + j.share()
 		}
 		if a.RetryAfter > 0 {
-			return probes.RuledIn, fmt.Sprintf("the API answered %d%s; %s", a.Status, waitText(a.RetryAfter), j.share())
+			return probes.RuledIn, fmt.Sprintf("the API answered %s%s; %s", a.Answer(), waitText(a.RetryAfter), j.share())
 		}
 		if a.Status > 0 {
 			answers++
@@ -72,4 +72,12 @@ func (j *judgement) share() string {
 		return "perch sent 1 request in this run; " + rule
 	}
 	return fmt.Sprintf("perch sent %d requests in this run, at most %s in a second; %s", b.Requests, trim(b.PeakPerSecond, 1), rule)
+}
+
+// exhaustedOr429 is how an answer says that too much is sent.
+func exhaustedOr429(a probes.Attempt) string {
+	if a.GRPC != nil {
+		return a.Answer()
+	}
+	return "429"
 }

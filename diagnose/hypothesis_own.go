@@ -44,7 +44,7 @@ func status(a probes.Attempt) string {
 	if a.Status == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" %d", a.Status)
+	return " " + a.Answer()
 }
 
 // wellBelow lists what else was measured and is no cause.

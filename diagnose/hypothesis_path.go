@@ -29,7 +29,7 @@ func (j *judgement) pathBlocks() (probes.Ruling, string) {
 	case j.facts.Exhausted:
 		return probes.RuledOpen, "no packet left: this pod had no more " + exhausted(*a)
 	case j.rung.obs.Path.TCPEnds == probes.TCPEndsBeforePeer && a.Status > 0:
-		return probes.RuledOpen, fmt.Sprintf("%s: the answer %d may be its own", j.beforePeer(), a.Status)
+		return probes.RuledOpen, fmt.Sprintf("%s: the answer %s may be its own", j.beforePeer(), a.Answer())
 	case j.rung.obs.Path.TCPEnds == probes.TCPEndsBeforePeer:
 		return probes.RuledOpen, j.beforePeer() + ": its acknowledgements, FINs and RSTs are not the API's own"
 	case j.facts.Delayed && (a.Reason == probes.ReasonConnectTimeout || a.Reason == probes.ReasonBlackhole):

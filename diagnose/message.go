@@ -51,7 +51,7 @@ func (j *judgement) nothingHeld() string {
 	if j.at.Status == 0 {
 		return fmt.Sprintf(text, "")
 	}
-	return fmt.Sprintf(text, fmt.Sprintf(" (%d)", j.at.Status))
+	return fmt.Sprintf(text, " ("+j.at.Answer()+")")
 }
 
 func withDetail(text, detail string) string {

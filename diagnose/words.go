@@ -77,8 +77,11 @@ func failure(a probes.Attempt) string {
 
 // means is Meaning, of an attempt: where the status decided, with that status.
 func means(a probes.Attempt) string {
-	if byStatus(a) {
+	switch {
+	case byStatus(a), a.GRPC != nil && a.Reason == probes.ReasonRateLimited:
 		return "the answer was " + a.Answer()
+	case a.GRPC != nil && a.Reason == probes.ReasonUnavailable:
+		return "it does not serve"
 	}
 	return Meaning(a.Reason)
 }

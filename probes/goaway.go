@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"strconv"
 	"time"
 
 	"perch.example/probes/wire"
@@ -38,4 +39,12 @@ func goawayOf(h *wire.H2) *Goaway {
 type GRPCStatus struct {
 	Code int    // 0 is OK
 	Name string // such as "NOT_FOUND"; of a code that nobody knows "UNKNOWN"
+}
+
+// Answer is the status that a whole answer had: "200", or gRPC's "NOT_FOUND".
+func (a Attempt) Answer() string {
+	if a.GRPC != nil {
+		return a.GRPC.Name
+	}
+	return strconv.Itoa(a.Status)
 }
