@@ -90,6 +90,8 @@ func TestExplainH2(t *testing.T) {
 			"GOAWAY, and RST_STREAM with CANCEL 3ms after the request (rtt 1ms): it may have been processed"},
 		{evidence(overH2(resetWith(7)), ends(none, wire.EndStreamReset)), "RST_STREAM 3ms after the request (rtt 1ms): it was refused, and not processed"},
 		{evidence(overH2(resetWith(2)), ends(none, wire.EndStreamReset)), "RST_STREAM with INTERNAL_ERROR 3ms after the request (rtt 1ms)"},
+		{evidence(held, overH2(func(h *wire.H2) { h.PingsSent, h.PingsUnanswered = 5, 3 }), ends(none, wire.EndTimeout)),
+			"no answer in 3ms, 100 of its 100 bytes acknowledged; 3 of 5 PINGs had no answer either"},
 		{evidence(overH2(), ends(none, wire.EndGarbage), func(e *wire.Evidence) { e.Error = "a frame larger than allowed" }),
 			"what came is no HTTP/2 answer (40 bytes, 3ms after the request): a frame larger than allowed"},
 	} {

@@ -65,8 +65,8 @@ func explainBlackhole(e wire.Evidence) string {
 	if gaveUpBefore(e) {
 		return fmt.Sprintf("TCP keep-alive found nobody; known %s before the request", round(sinceClose(e)))
 	}
-	return fmt.Sprintf("no answer in %s: none of the request's %d bytes was acknowledged, %d times sent again",
-		round(e.Elapsed), e.RequestSize, e.Last.TotalRetrans-e.Before.TotalRetrans)
+	return fmt.Sprintf("no answer in %s: none of the request's %d bytes was acknowledged, %d times sent again%s",
+		round(e.Elapsed), e.RequestSize, e.Last.TotalRetrans-e.Before.TotalRetrans, unansweredPings(e))
 }
 
 func sinceClose(e wire.Evidence) time.Duration {
@@ -78,7 +78,7 @@ func sinceClose(e wire.Evidence) time.Duration {
 
 func explainSilent(r Reason, e wire.Evidence) string {
 	if r == ReasonNoResponse {
-		return fmt.Sprintf("no answer in %s%s", round(e.Elapsed), acknowledged(e.Last, e))
+		return fmt.Sprintf("no answer in %s%s%s", round(e.Elapsed), acknowledged(e.Last, e), unansweredPings(e))
 	}
 	if r == ReasonCrossedClose && (e.Alerted || finBefore(e)) {
 		return "the connection was closed before anything was sent on it"

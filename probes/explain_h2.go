@@ -26,6 +26,15 @@ func explainStream(r Reason, e wire.Evidence) string {
 	}
 }
 
+// unansweredPings says how many of the application's own PINGs met silence while
+// the connection was held.
+func unansweredPings(e wire.Evidence) string {
+	if e.H2 == nil || e.H2.PingsUnanswered == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %d PINGs had no answer either", e.H2.PingsUnanswered, e.H2.PingsSent)
+}
+
 // goawayCode says why a GOAWAY came, where it says more than that the connection
 // ends. Of its text only words that servers are known to use are repeated.
 func goawayCode(e wire.Evidence) string {

@@ -201,7 +201,7 @@ func statusOf(f *http2.MetaHeadersFrame) (int, error) {
 // declared is the body's length as the head says it; -1: it says none, or
 // speaks of a body that is not sent.
 func (a *answer) declared() (int64, error) {
-	if a.x.req.HTTP.Method == http.MethodHead || a.head.StatusCode == http.StatusNotModified {
+	if a.bodyless() {
 		return -1, nil
 	}
 	values := a.head.Header["Content-Length"]
@@ -218,6 +218,12 @@ func (a *answer) declared() (int64, error) {
 		}
 	}
 	return int64(n), nil
+}
+
+// bodyless reports whether the answer has no body, whatever length it tells.
+func (a *answer) bodyless() bool {
+	s := a.head.StatusCode
+	return a.x.req.HTTP.Method == http.MethodHead || s == http.StatusNotModified || s == http.StatusNoContent
 }
 
 // end notes the end of the answer.
@@ -241,6 +247,8 @@ func (a *answer) take(f *http2.DataFrame) error {
 		return protocolError("DATA before the head")
 	case a.room < 0:
 		return protocolError("more DATA than the window allows")
+	case len(f.Data()) > 0 && a.bodyless():
+		return protocolError("a body, where the answer has none")
 	case len(f.Data()) == 0:
 		if err := a.c.spend(); err != nil {
 			return err

@@ -65,8 +65,9 @@ func (c *Conn) holdH2(ctx context.Context, until time.Time, untilClosed bool) He
 			deadline(ctx, c.raw, until) // the one that woke us has passed
 			c.sendPing()
 		case errors.Is(err, os.ErrDeadlineExceeded):
+			late := time.Since(until)
 			c.lastLook(ctx)
-			return Held{Late: time.Since(until), LateKnown: true, Close: c.closedH2()}
+			return Held{Late: late, LateKnown: true, Close: c.closedH2()}
 		case c.ended() && !untilClosed:
 			return c.sleepH2(ctx, until) // the poller may have nothing more to wait for
 		default:

@@ -189,6 +189,10 @@ func h2Breaches() []h2hostile {
 			_ = h.WriteData(h.stream, false, []byte("hi"))
 		}),
 		one("nothing of the length", func(h *h2peer) { h.heads(true, ":status", "200", "content-length", "1") }),
+		one("a body of no content", func(h *h2peer) {
+			h.heads(false, ":status", "204")
+			_ = h.WriteData(h.stream, true, []byte("hi"))
+		}),
 		one("second head", func(h *h2peer) { h.headsOK(); h.headsOK() }),
 		one("trailer with a status", func(h *h2peer) { h.headsOK(); h.heads(true, ":status", "200") }),
 		one("a large trailer", func(h *h2peer) {
