@@ -60,7 +60,7 @@ func RunLimit(ctx context.Context, s *Spec, env Env) (o Observation) {
 	if err := c.prepare(); err != nil {
 		return cutShort(o, CutInternal, err.Error())
 	}
-	x := c.fresh(ctx, RoleWarm)
+	x := c.warmUp(ctx, &o)
 	if x.denied != nil {
 		return denied(ctx, o, x.denied)
 	}
@@ -88,10 +88,15 @@ type many struct {
 
 func (m *many) run(ctx context.Context, x *exchanged) Observation {
 	for m.served < m.call.spec.Requests {
+		ahead := m.call.fetchAhead(ctx, m.next())
 		held := m.conn.Hold(ctx, m.next(), false)
+		if ahead != nil {
+			ahead.Stop()
+		}
 		if held.Canceled {
 			return denied(ctx, *m.obs, context.Cause(ctx))
 		}
+		m.call.authorizeHeld(ctx)
 		x.take(m.call.exchange(ctx, m.conn, RoleNext))
 		switch {
 		case x.denied != nil:
@@ -174,10 +179,10 @@ func (m *many) without(ctx context.Context, err error) Observation {
 // toldBy says how an answer tells that its connection ends; empty: it does not.
 func toldBy(a Attempt, e wire.Evidence) string {
 	switch {
-	case a.CloseAfter:
-		return "Connection: close"
 	case e.H2 != nil && e.H2.Goaway != nil:
 		return "GOAWAY"
+	case a.CloseAfter:
+		return "Connection: close"
 	}
 	return ""
 }
