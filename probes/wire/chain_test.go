@@ -249,3 +249,42 @@ func TestStaples(t *testing.T) {
 		})
 	}
 }
+
+// FuzzStaple: a staple is the peer's own bytes. Whatever they are, only what the issuer
+// signed is believed.
+func FuzzStaple(f *testing.F) {
+	a, err := newAuthority()
+	if err != nil {
+		f.Fatal(err)
+	}
+	config, err := a.newLeaf(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(config.Certificates[0].Certificate[0])
+	if err != nil {
+		f.Fatal(err)
+	}
+	stranger, err := newAuthority()
+	if err != nil {
+		f.Fatal(err)
+	}
+	forged, err := ocsp.CreateResponse(a.ca, stranger.ca, ocsp.Response{
+		Status: ocsp.Revoked, SerialNumber: leaf.SerialNumber, ThisUpdate: time.Now(), Certificate: stranger.ca,
+	}, stranger.key)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(forged)
+	f.Add(ocsp.UnauthorizedErrorResponse)
+	f.Add([]byte{0x30, 0x80})
+	f.Fuzz(func(t *testing.T, staple []byte) {
+		facts := wire.FactsOf(tls.ConnectionState{
+			Version: tls.VersionTLS13, PeerCertificates: []*x509.Certificate{leaf}, OCSPResponse: staple,
+			VerifiedChains: [][]*x509.Certificate{{leaf, a.ca}},
+		}, "api.example")
+		if s := facts.Staple; s != nil && s.Status != wire.StapleUnreadable {
+			t.Errorf("%+v is believed", s)
+		}
+	})
+}
