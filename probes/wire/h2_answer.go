@@ -39,7 +39,7 @@ func (x *exchange) receiveH2() Response {
 	if err == nil {
 		x.e.Stage, x.e.Ending = StageDone, EndWhole
 		c.arrived() // a GOAWAY that came with the answer: nothing can follow
-		out.Close = c.h2.goaway != nil || c.h2.notified != nil || c.h2.broken != nil
+		out.Close = c.h2.goaway != nil
 	} else {
 		x.failed(err)
 		if errors.Is(err, errNotHTTP) || errors.Is(err, errHeadLimit) {
