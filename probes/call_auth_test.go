@@ -205,3 +205,44 @@ func TestWarmUpWithARefusedToken(t *testing.T) {
 		d.settled(t)
 	})
 }
+
+// TestTokenOfManyRequests: each carries the newest one, on one connection.
+func TestTokenOfManyRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t, answer(200))
+		env := newEnv(p, &desk{t: t})
+		start := time.Now()
+		env.Token = func(context.Context, *Spec, TokenWish) (Secret, error) {
+			return NewSecret(fmt.Sprintf("zqtoken-%d", 1+time.Since(start)/time.Minute)), nil
+		}
+		s := withToken(t, KindHTTP)
+		s.Requests, s.Gap = 3, time.Minute
+		o := RunLimit(t.Context(), s, env)
+		if got := bearers(p.requests()); !slices.Equal(got, []string{"1", "2", "3"}) || p.conns != 1 {
+			t.Errorf("%q, %+v", got, o)
+		}
+	})
+}
+
+// TestTokenOfAnUnusedConnection: its first request has one, and without one no
+// connection is opened.
+func TestTokenOfAnUnusedConnection(t *testing.T) {
+	for _, there := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPeer(t, answer(200))
+			env := newEnv(p, &desk{t: t})
+			env.Token = func(context.Context, *Spec, TokenWish) (Secret, error) {
+				if !there {
+					return Secret{}, &TokenError{Why: "it answered 503"}
+				}
+				return NewSecret("zqtoken-1"), nil
+			}
+			done := make(chan Observation)
+			StartUnused(t.Context(), withToken(t, KindIdle), time.Minute, env, func(o Observation) { done <- o })
+			o := <-done
+			if got := bearers(p.requests()); there && !slices.Equal(got, []string{"1"}) || !there && (len(got) > 0 || o.Attempts[0].Reason != ReasonUnauthorized) {
+				t.Errorf("%q, %+v", got, o)
+			}
+		})
+	}
+}

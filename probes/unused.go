@@ -28,7 +28,10 @@ func (r *rung) openOnly(ctx context.Context) {
 		r.finish(cutShort(r.obs, CutInternal, err.Error()))
 		return
 	}
-	x := r.call.connect(ctx, RoleWarm)
+	x, ok := r.call.authorize(ctx)
+	if ok {
+		x = r.call.connect(ctx, RoleWarm)
+	}
 	if x.denied != nil {
 		r.finish(denied(ctx, r.obs, x.denied))
 		return
@@ -44,6 +47,7 @@ func (r *rung) openOnly(ctx context.Context) {
 		r.finish(cutShort(r.obs, CutSkipped, "the budget has no room at the instant of the reuse: the connection took too long to open"))
 		return
 	}
+	r.ahead = r.call.fetchAhead(ctx, until)
 	r.call.env.tell(s, Event{What: EventHolding, Hold: r.hold, Until: until})
 	go r.holdOn(ctx, until)
 }
