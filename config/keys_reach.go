@@ -29,9 +29,9 @@ func reachFields() []field {
 // reachProbeFields stand on a probe alone.
 func reachProbeFields() []field {
 	return []field{
-		{key: "unused", doc: "Kind idle: also hold connections that never carried a request.", value: boolean()},
+		{key: "unused", doc: "Kind idle: also hold, for each rung, a connection that never carried a request.", value: boolean()},
 		{key: "requests", doc: "Kind http: how many requests one connection carries, one after the other, to find after how many, or at which age, the server ends it.", value: count(1, 10_000)},
-		{key: "gap", doc: "Between those.", value: duration(0, time.Hour)},
+		{key: "gap", doc: "The least time from one of those to the next; longer where that leaves half of the budget to others.", value: duration(0, time.Hour)},
 		{key: "read_only", doc: "Why this POST, or this gRPC method, changes nothing. A POST is sent once, on a fresh connection.", value: filled(text("a reason"))},
 		{key: "body", doc: "Of a POST, as it is sent; JSON, unless a Content-Type header says what else.", value: body()},
 		{key: "grpc", doc: "Kind grpc, and kind idle over gRPC: what is called; left out, the health check of the whole server.", value: mappingOf(
