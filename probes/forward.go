@@ -69,11 +69,11 @@ func namedProxy(scheme string, env func(string) (string, bool)) (name, value str
 		own = "https_proxy"
 	}
 	for _, name := range []string{own, strings.ToUpper(own), "all_proxy", "ALL_PROXY"} {
-		if cgi, _ := env("REQUEST_METHOD"); name == "HTTP_PROXY" && cgi != "" {
+		if name == "HTTP_PROXY" && valueOf(env, "REQUEST_METHOD") != "" {
 			continue
 		}
-		if value, _ := env(name); strings.TrimSpace(value) != "" {
-			return name, strings.TrimSpace(value)
+		if value := valueOf(env, name); value != "" {
+			return name, value
 		}
 	}
 	return "", ""
@@ -81,9 +81,16 @@ func namedProxy(scheme string, env func(string) (string, bool)) (name, value str
 
 // namedExceptions is NO_PROXY.
 func namedExceptions(env func(string) (string, bool)) string {
-	small, _ := env("no_proxy")
-	large, _ := env("NO_PROXY")
-	return cmp.Or(small, large)
+	return cmp.Or(valueOf(env, "no_proxy"), valueOf(env, "NO_PROXY"))
+}
+
+// valueOf is a variable's value without the spaces around it; empty: it is not set.
+func valueOf(env func(string) (string, bool), name string) string {
+	value, set := env(name)
+	if !set {
+		return ""
+	}
+	return strings.TrimSpace(value)
 }
 
 // forwarded reports whether requests for a URL go through a proxy where one is
