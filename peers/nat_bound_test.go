@@ -86,8 +86,8 @@ func TestNATAndTCPKeepAlive(t *testing.T) {
 			dir := t.TempDir()
 			n.perch(t, "run", "--all", "--config", n.config(t, dir, ""))
 			r := n.perch(t, "run", "--all", "--config", n.config(t, dir, packets))
-			if got := r.Idle[0]; got.Died > 0 || got.Survived < 8 {
-				t.Errorf("with a packet a second: %+v, want all of 8 s survived", got)
+			if got := r.Idle[0]; got.Died > 0 || got.Survived < 6 {
+				t.Errorf("with a packet a second: %+v, want all rungs to survive", got)
 			}
 			told := false
 			for _, o := range r.Outcomes {

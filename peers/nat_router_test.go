@@ -33,6 +33,7 @@ const natTimeout = 3 * time.Second
 type nat struct {
 	client, router, server string // namespaces
 	url                    string // of the API behind it, which never closes by itself
+	answers                atomic.Int64
 }
 
 // natsMade tells the namespaces of one test run apart.
@@ -102,7 +103,10 @@ func (n *nat) serve(t *testing.T) string {
 	if err != nil {
 		t.Fatalf("listening behind the router: %v", err)
 	}
-	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) })}
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("ok"))
+		n.answers.Add(1)
+	})}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)

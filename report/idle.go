@@ -38,11 +38,38 @@ func (p *page) measurement(v probeView) {
 	if text := agreement(used(v.outcomes)); text != "" {
 		p.hang(nil, plain(text))
 	}
+	if text := bracketed(v); text != "" {
+		p.hang(nil, plain(text))
+	}
 	if drawable(v) {
 		p.gap()
 		p.ladder(v.outcomes)
 	}
 	p.gap()
+}
+
+// bracketed says how well an end is known that nobody saw, and by how many
+// holds; empty: it was seen, or there was none.
+func bracketed(v probeView) string {
+	i := v.idle
+	if i == nil || i.Measured > 0 || i.Died == 0 || i.Survived >= i.Died {
+		return ""
+	}
+	how := "nothing answered the request any more"
+	if i.How != probes.HowSilent {
+		how = "nobody saw it before the request, which was answered with " + i.How.Words()
+	}
+	held := 0
+	for _, o := range v.outcomes {
+		if extent(o) > 0 {
+			held++
+		}
+	}
+	text := fmt.Sprintf("Known to within %s, by %s: %s.", latency(i.Died-i.Survived), counted(held, "hold"), how)
+	if i.Survived == 0 {
+		text += " No hold was short enough to work."
+	}
+	return text
 }
 
 // agreement says how well several closes agree: a server whose clock ticks

@@ -37,8 +37,9 @@ func newIdle(sys system) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "idle URL", Short: "Measure how long a path keeps an idle connection, and the way it closes", Args: cobra.ExactArgs(1),
 		Long: `Opens a few connections to URL, makes one GET on each, holds them idle and watches who closes first and when;
-then reuses each blindly, with a control on a fresh connection. Needs no config. A path that drops idle
-connections silently shows as the longest hold that worked and the shortest that did not.`,
+then reuses each blindly, with a control on a fresh connection. Needs no config. Where nobody sees connections
+end (a path that forgets them in silence, or resets what it has forgotten), it looks closer, round by round: it
+holds several at once between the longest hold that worked and the shortest that did not, down to 100 ms or 1%.`,
 	}
 	cmd.Flags().DurationVar(&f.longest, "max", 6*time.Minute, "longest `hold`")
 	cmd.Flags().IntVar(&f.connections, "connections", 3, "connections to hold at once, at shorter and shorter holds")
@@ -66,20 +67,21 @@ connections silently shows as the longest hold that worked and the shortest that
 			log.Warn("idle", "warning", w)
 		}
 		log.Info("holding connections; the report comes when the last one has ended", "connections", f.connections, "longest", f.longest)
-		return measureIdle(cmd.Context(), &pass{kept: &kept{}, sys: sys, cfg: cfg, flags: f.run, out: out, log: log})
+		p := &pass{kept: &kept{}, sys: sys, cfg: cfg, flags: f.run, out: out, log: log}
+		return measureIdle(cmd.Context(), &search{pass: p, shortest: shortestHold(cfg.Targets[0].Budget()), atOnce: f.connections})
 	}
 	return cmd
 }
 
 // measureIdle is a run whose report is the measurement.
-func measureIdle(ctx context.Context, p *pass) error {
+func measureIdle(ctx context.Context, p *search) error {
 	if err := p.makePlan(); err != nil {
 		return err
 	}
 	ctx, cancel := withDeadline(ctx, p.flags.deadline, 0)
 	defer cancel()
 	run := p.begin(ctx)
-	p.probe(ctx, &run)
+	p.judge(&run, p.bound(ctx, &run))
 	run.Problems = p.problems
 	run.Clients = commonClients(run, p.idlePath)
 	p.text = report.Idle
@@ -163,7 +165,8 @@ func (f idleFlags) config(ctx context.Context, sys system, raw string) (system, 
 	if err != nil {
 		return sys, cfg, byFlags(err)
 	}
-	cfg.Targets[0].Name = u.Host // what people know it by; a config's names are stricter
+	cfg.Targets[0].MaxConnections *= 2 // holds of nearly one length have their controls at nearly one time
+	cfg.Targets[0].Name = u.Host       // what people know it by; a config's names are stricter
 	if err := f.fits(cfg.Targets[0].Budget()); err != nil {
 		return sys, cfg, err
 	}
@@ -234,8 +237,9 @@ func (f idleFlags) open() int {
 	return f.connections
 }
 
-// holds fall from the longest one by a constant factor, at most to a third for
-// each further connection: what dies silently lies between two of them. None is
+// holds are the first round's. They fall from the longest one by a constant
+// factor, at most to a third for each further connection: what dies silently lies
+// between two of them, where the next round looks. None is
 // so short that its warm-up, reuse and control would not fit into the budget.
 func (f idleFlags) holds(budget float64) []time.Duration {
 	shortest := max(shortestHold(budget), f.longest/81)
