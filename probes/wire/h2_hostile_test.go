@@ -267,7 +267,7 @@ func TestH2HostileHold(t *testing.T) {
 			s := serveH2(t, nil, func(h *h2peer) { h.warm(); h.stream += 2; tt.say(h) })
 			c, _ := s.openH2(nil)
 			warmed(t, c)
-			until := time.Now().Add(60 * time.Millisecond)
+			until := time.Now().Add(20 * time.Millisecond)
 			h := c.Hold(t.Context(), until, false)
 			if h.Canceled || !h.LateKnown || time.Now().Before(until) {
 				t.Errorf("held: %+v", h)
