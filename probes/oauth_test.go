@@ -191,3 +191,31 @@ func TestTokenIsNotShown(t *testing.T) {
 		t.Error(all)
 	}
 }
+
+// TestTokenThroughAProxy: the token request takes the target's way out.
+func TestTokenThroughAProxy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.RequestURI != "http://192.0.2.7/token" {
+				t.Errorf("the proxy was asked for %s", r.RequestURI)
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"access_token":"zqtoken"}`))
+		})
+		env, s := tokenEnv(t, n), withToken(t, KindHTTP)
+		s.Way.Proxy.URL = &url.URL{Scheme: "http", Host: "192.0.2.9:3128"}
+		var dialled []string
+		env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			dialled = append(dialled, address)
+			return n.Dial(ctx, network, address)
+		}
+		got, err := FetchToken(t.Context(), s, env)
+		if err != nil || got.Secret.Reveal() != "zqtoken" || !got.Expires.IsZero() || fmt.Sprint(dialled) != "[192.0.2.9:3128]" {
+			t.Errorf("%+v, %v, dialled %q", got, err, dialled)
+		}
+		env.Policy = &Policy{File: "p.yaml", Hosts: []string{"192.0.2.7"}}
+		if _, err := FetchToken(t.Context(), s, env); !is[*Denied](err) || len(dialled) != 1 {
+			t.Errorf("%v, dialled %q", err, dialled)
+		}
+	})
+}
