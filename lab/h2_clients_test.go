@@ -115,7 +115,7 @@ func TestH2HealthyRequestsComeFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{":end", ":end", "RST_STREAM:" + http2.ErrCodeRefusedStream.String()} {
+	for _, want := range []string{":end", ":end", "RST_STREAM:" + http2.ErrCodeRefusedStream.String(), ":end"} {
 		c.seen = nil
 		c.ask(t)
 		if end := c.read(t, wanted{end: endOpen, contains: want}); end != endOpen {

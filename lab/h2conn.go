@@ -101,7 +101,11 @@ func (h *h2conn) flush() error {
 // are answered on the way and do not count as use.
 func (h *h2conn) next(wait time.Duration) (*h2request, error) {
 	for len(h.whole) == 0 || !h.settled {
-		if err := h.await(deadline(h.quiet, wait)); err != nil {
+		until := deadline(h.quiet, wait)
+		if len(h.whole)+len(h.asked) > 0 { // what waits for its end, or for SETTINGS, is not idle
+			until = time.Time{}
+		}
+		if err := h.await(until); err != nil {
 			return nil, err
 		}
 		if err := h.frame(); err != nil {

@@ -21,11 +21,11 @@ func h2StreamScenarios() []Scenario {
 		{Name: "h2_goaway_processed", Reason: "goaway_processed", play: onH2Request(goawayProcessed), H2: true, Held: true,
 			About: "Says GOAWAY that covers the second request, then closes without an answer."},
 		{Name: "h2_refused_stream", Reason: "refused_stream", play: onH2Request(resets(http2.ErrCodeRefusedStream)), H2: true,
-			About: "Ends the stream with RST_STREAM REFUSED_STREAM; the connection lives."},
+			About: "Ends one stream with RST_STREAM REFUSED_STREAM; on the same connection the next is answered."},
 		{Name: "h2_stream_reset", Reason: "stream_reset", play: onH2Request(resets(http2.ErrCodeInternal)), H2: true,
-			About: "Ends the stream with RST_STREAM INTERNAL_ERROR; the connection lives."},
+			About: "Ends one stream with RST_STREAM INTERNAL_ERROR; on the same connection the next is answered."},
 		{Name: "h2_stream_reset_cancel", Reason: "stream_reset", play: onH2Request(resets(http2.ErrCodeCancel)), H2: true,
-			About: "Ends the stream with RST_STREAM CANCEL, as a proxy does whose own upstream is gone."},
+			About: "Ends one stream with RST_STREAM CANCEL, as a proxy does whose own upstream is gone."},
 		{Name: "h2_eof", Reason: "eof", play: onH2Request(h2EOF), H2: true,
 			About: "Reads the request, then closes with FIN, without an answer and without GOAWAY."},
 		{Name: "h2_reset", Reason: "reset", play: onH2Request(h2Reset), H2: true,
@@ -75,9 +75,12 @@ func turnAway(h *h2conn, last uint32, code http2.ErrCode, debug string) bool {
 	return false
 }
 
-// resets ends one stream and keeps the connection.
+// resets ends one stream and keeps the connection: who asks again is answered.
 func resets(code http2.ErrCode) func(*h2conn, *h2request) bool {
 	return func(h *h2conn, q *h2request) bool {
+		if h.served > h.server.options.Healthy+1 {
+			return h.good(q)
+		}
 		_ = h.framer.WriteRSTStream(q.stream, code)
 		return h.push()
 	}
