@@ -73,6 +73,7 @@ func (p *page) ladder(outcomes []*probes.Outcome) {
 	}
 	p.band(g, outcomes)
 	p.legend(g, outcomes)
+	p.pinned(outcomes)
 }
 
 // idleAge is the age that a rung stands for: its hold, or where a search ended.

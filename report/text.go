@@ -118,7 +118,7 @@ func exchange(o *probes.Outcome) string {
 	}
 	var tries []string
 	for i := range o.Attempts {
-		tries = append(tries, method(o.Kind, &o.Attempts[i])+result(&o.Attempts[i]))
+		tries = append(tries, of(o.Attempts, i)+method(o.Kind, &o.Attempts[i])+result(&o.Attempts[i]))
 	}
 	text := strings.Join(tries, ", then ")
 	if stopped(o) {
