@@ -258,27 +258,39 @@ func TestH2Hostile(t *testing.T) {
 // The same while the connection is held: what is taken is bounded, the hold goes
 // on to its end, and the reuse tells.
 func TestH2HostileHold(t *testing.T) {
-	for _, tt := range append(h2Floods(), h2Breaches()...) {
+	for _, tt := range h2Breaches() {
 		if tt.slow {
 			continue
 		}
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := serveH2(t, nil, func(h *h2peer) { h.warm(); h.stream += 2; tt.say(h) })
-			c, _ := s.openH2(nil)
-			warmed(t, c)
-			until := time.Now().Add(20 * time.Millisecond)
-			h := c.Hold(t.Context(), until, false)
-			if h.Canceled || !h.LateKnown || time.Now().Before(until) {
-				t.Errorf("held: %+v", h)
-			}
-			r, e := c.Exchange(t.Context(), ask(t, 5*time.Second))
-			if got := probes.Classify(e); got == probes.ReasonInternal || got == probes.ReasonOK && r.Status != 200 {
-				t.Errorf("%s\n%s", got, dump(e))
-			}
-			if len(e.Events) > 16 {
-				t.Errorf("%d events", len(e.Events))
+			h2HostileHold(t, tt)
+		})
+	}
+	for _, tt := range h2Floods() {
+		t.Run(tt.name, func(t *testing.T) {
+			if grown := growth(t, func() { h2HostileHold(t, tt) }); grown > 32<<20 {
+				t.Errorf("memory grew by %d MiB, want less than 32", grown>>20)
 			}
 		})
 	}
+}
+
+func h2HostileHold(t *testing.T, tt h2hostile) {
+	s := serveH2(t, nil, func(h *h2peer) { h.warm(); h.stream += 2; tt.say(h) })
+	c, _ := s.openH2(nil)
+	warmed(t, c)
+	until := time.Now().Add(20 * time.Millisecond)
+	h := c.Hold(t.Context(), until, false)
+	if h.Canceled || !h.LateKnown || time.Now().Before(until) {
+		t.Errorf("held: %+v", h)
+	}
+	r, e := c.Exchange(t.Context(), ask(t, 5*time.Second))
+	if got := probes.Classify(e); got == probes.ReasonInternal || got == probes.ReasonOK && r.Status != 200 {
+		t.Errorf("%s\n%s", got, dump(e))
+	}
+	if len(e.Events) > 16 {
+		t.Errorf("%d events", len(e.Events))
+	}
+	_ = c.Close()
 }
