@@ -127,7 +127,7 @@ func (c *call) reflect(ctx context.Context, role Role, one *description) (x exch
 			bad = &fault{ReasonBadResponse, err.Error()}
 			break
 		}
-		if len(missing) == 0 || r.sent >= MostDescribing {
+		if len(missing) == 0 || r.sent >= MostDescribing || r.files.suffice() {
 			bad, x.denied = r.end()
 			break
 		}

@@ -93,6 +93,13 @@ func (p *protoFiles) build() (*protoregistry.Files, error) {
 	return files, nil
 }
 
+// suffice reports whether the type of each message's fields is there, although
+// imports are missing: those that describe HTTP or documents serve nobody here.
+func (p *protoFiles) suffice() bool {
+	files, err := p.build()
+	return err == nil && lacking(files) == ""
+}
+
 // filesOfSet reads a FileDescriptorSet, as protoc --include_imports and buf build
 // write it.
 func filesOfSet(data []byte) (*protoregistry.Files, error) {

@@ -65,14 +65,27 @@ func methodsOf(s protoreflect.ServiceDescriptor) string {
 	return strings.Join(names, ", ")
 }
 
-// lacking returns the first field whose type stands in a file that is not there;
-// empty: all types are there.
-func lacking(files *protoregistry.Files) (field string) {
+// lacking returns the first field or method whose type stands in a file that is
+// not there; empty: all types are there.
+func lacking(files *protoregistry.Files) (at string) {
 	files.RangeFiles(func(f protoreflect.FileDescriptor) bool {
-		field = lackingIn(f.Messages())
-		return field == ""
+		if at = lackingIn(f.Messages()); at == "" {
+			at = lackingOf(f.Services())
+		}
+		return at == ""
 	})
-	return field
+	return at
+}
+
+func lackingOf(services protoreflect.ServiceDescriptors) string {
+	for i := range services.Len() {
+		for k := range services.Get(i).Methods().Len() {
+			if m := services.Get(i).Methods().Get(k); m.Input().IsPlaceholder() || m.Output().IsPlaceholder() {
+				return string(m.FullName())
+			}
+		}
+	}
+	return ""
 }
 
 func lackingIn(messages protoreflect.MessageDescriptors) string {

@@ -139,6 +139,15 @@ func TestIncompleteSet(t *testing.T) {
 	if _, err = describedIn(files, "shop.Stock/List"); err == nil || !strings.Contains(err.Error(), "the type of shop.ListReply.items is missing") {
 		t.Errorf("%v, want what is missing", err)
 	}
+	set = stockSet(t)
+	set.File[0].MessageType[1].Field = set.File[0].MessageType[1].Field[1:] // then only Get needs an Item
+	set.File = set.File[:1]
+	if files, err = filesOfSet(marshaled(t, set)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = describedIn(files, "shop.Stock/Get"); err == nil || !strings.Contains(err.Error(), "the type of shop.Stock.Get is missing") {
+		t.Errorf("%v, want what is missing", err)
+	}
 	for name, data := range map[string][]byte{"nothing": nil, "text": []byte("syntax = \"proto3\";"), "garbage": {255, 255}} {
 		if _, err := filesOfSet(data); err == nil || !strings.Contains(err.Error(), "--include_imports") {
 			t.Errorf("%s: %v, want how to write one", name, err)
