@@ -22,6 +22,9 @@ func (c *checker) wayRules(s *probes.Spec, p probeSettings) {
 	if way.Addresses == probes.AddressesAll && way.Proxy.URL != nil {
 		c.wrong(at("addresses"), "all is for what perch dials, and here the proxy chooses the host's address", "write addresses: one, or proxy: none")
 	}
+	if way.Addresses == probes.AddressesAll && s.Requests > 1 {
+		c.wrong(at("addresses"), "all is for one request to each address, and requests sends many on one connection", "write addresses: one on this probe, or leave requests out")
+	}
 	c.familyRules(s, at)
 }
 
