@@ -165,7 +165,7 @@ func (c *call) request(u *url.URL, header http.Header) (*http.Request, string) {
 func (c *call) options() wire.Options {
 	t := c.spec.Timeouts
 	o := wire.Options{
-		Host: c.url.Hostname(), Port: c.url.Port(), Protocol: c.speaks(), Dial: c.env.Dial, Resolve: c.env.Resolve, TLS: c.tls,
+		Host: c.url.Hostname(), Port: c.url.Port(), Protocol: c.speaks(), Dial: c.env.Dial, Resolve: c.env.Resolve, TLS: c.tls, Chains: c.env.Chains,
 		DNS: t.DNS, Connect: t.Connect, Handshake: t.TLS,
 	}
 	if o.Port == "" {

@@ -12,6 +12,7 @@ import (
 type Env struct {
 	Dial        wire.DialFunc    // nil: the real network
 	Resolve     wire.ResolveFunc // nil: the system's resolver
+	Chains      *wire.Chains     // what handshakes showed, shared by a run's connections; nil: each has its own
 	Secrets     ReadSecret       // reads headers' and parameters' sources
 	ReadFile    func(string) ([]byte, error)
 	Policy      *Policy      // nil: all that perch can do is allowed

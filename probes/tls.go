@@ -77,7 +77,7 @@ func (c *call) handshakes(ctx context.Context, role Role) error {
 func (c *call) shaken(conn *wire.Conn) Attempt {
 	e := conn.Opening()
 	a := c.attempt(e, ReasonOK)
-	a.Method, a.Started = "", time.Now().Add(-e.Elapsed)
+	a.Method, a.TraceID, a.Started = "", "", time.Now().Add(-e.Elapsed) // no request carried them
 	facts := a.TLS
 	if want := c.spec.Speaks(); want == ProtocolH2 && facts.ALPN != "h2" {
 		a.Reason, a.Detail = ReasonTLS, "the server did not agree on h2 (ALPN)"

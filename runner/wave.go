@@ -8,6 +8,7 @@ import (
 
 	"perch.example/plan"
 	"perch.example/probes"
+	"perch.example/probes/wire"
 )
 
 // wave is one plan that is played.
@@ -43,7 +44,7 @@ func (r *Runner) newWave(ctx context.Context, p *plan.Plan) *wave {
 		done: make(chan probes.Observation, 64),
 	}
 	w.env = probes.Env{
-		Dial: o.Dial, Resolve: o.Resolve, Policy: o.Policy, Descriptors: &r.descriptors, Secrets: w.secrets.read, ReadFile: o.ReadFile, Getenv: o.Getenv,
+		Dial: o.Dial, Resolve: o.Resolve, Chains: &wire.Chains{}, Policy: o.Policy, Descriptors: &r.descriptors, Secrets: w.secrets.read, ReadFile: o.ReadFile, Getenv: o.Getenv,
 		UserAgent: o.UserAgent, IDs: probes.NewIDs(p.Seed), Watch: o.Watch, Log: o.Log,
 	}
 	w.env.Token = func(ctx context.Context, s *probes.Spec, wish probes.TokenWish) (probes.Secret, error) {

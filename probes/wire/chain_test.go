@@ -288,3 +288,31 @@ func FuzzStaple(f *testing.F) {
 		}
 	})
 }
+
+// Connections to one server share what their handshakes showed; another staple, name or
+// authority is another handshake.
+func TestChainsAreShared(t *testing.T) {
+	a := authority(t)
+	one := serve(t, a.leaf(t, nil), (*peer).linger)
+	two := serve(t, a.leaf(t, func(c *x509.Certificate) { c.DNSNames = []string{"api.example"} }), (*peer).linger)
+	var chains wire.Chains
+	opened := func(s *server, name string) *wire.TLSFacts {
+		t.Helper()
+		o := s.options(&tls.Config{RootCAs: a.pool, ServerName: name, MinVersion: tls.VersionTLS12})
+		o.Chains = &chains
+		c, e := wire.Open(t.Context(), o)
+		if c == nil {
+			t.Fatal(e.Error)
+		}
+		defer func() { _ = c.Close() }()
+		return e.Chain
+	}
+	first := opened(one, "127.0.0.1")
+	if again := opened(one, "127.0.0.1"); again != first {
+		t.Error("two connections do not share")
+	}
+	named := opened(two, "api.example")
+	if named == first || named.ServerName != "api.example" || first.ServerName != "" {
+		t.Errorf("%+v is shared with %+v", named, first)
+	}
+}

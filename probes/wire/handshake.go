@@ -41,7 +41,7 @@ func (c *Conn) handshake(ctx context.Context, o Options, e *Evidence) (Failure, 
 		failure := handshakeFailure(err, e)
 		return failure, fmt.Errorf("TLS handshake: %w%s", err, e.Chain.blamed())
 	}
-	e.Chain = FactsOf(state, sni(config))
+	e.Chain = o.Chains.of(state, sni(config))
 	if err := e.Chain.revoked(); err != nil {
 		return FailureCertificate, fmt.Errorf("TLS handshake: %w", err)
 	}

@@ -32,6 +32,7 @@ type Options struct {
 	// is not. nil: all may be.
 	Allow        func(netip.Addr) error
 	TLS          *tls.Config   // nil: plain
+	Chains       *Chains       // what handshakes showed, shared by connections; nil: each has its own
 	TCPKeepAlive time.Duration // 0: off, so that nothing keeps the path awake
 	DNS          time.Duration // longest resolution
 	Connect      time.Duration // longest connect to one address
