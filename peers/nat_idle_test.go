@@ -16,13 +16,13 @@ func TestPerchIdleBehindANAT(t *testing.T) {
 			t.Parallel()
 			n := startNAT(t, forgotten)
 			began := time.Now()
-			r := n.perch(t, "idle", n.url, "--max", "60s", "--connections", "4", "--rate", "50/s")
+			r := n.perch(t, "idle", n.url, "--max", "5m", "--connections", "4", "--rate", "50/s")
 			got := r.Idle[0]
 			t.Logf("%d holds in %s: %+v", len(r.Outcomes), time.Since(began).Round(time.Second), got)
 			if got.Survived >= 3.02 || got.Died < 2.98 || got.Died-got.Survived > 0.1 || got.Measured > 0 || got.How != want.how {
 				t.Errorf("%+v, want a bracket of 0.1 s around 3 s, %s", got, want.how)
 			}
-			if took := time.Since(began); took > 55*time.Second {
+			if took := time.Since(began); took > 3*time.Minute {
 				t.Errorf("it took %s: holds that could tell nothing more were waited for", took)
 			}
 			if len(r.Outcomes) > 20 {

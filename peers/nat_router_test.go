@@ -163,6 +163,7 @@ type natOutcome struct {
 	HoldSeconds                         float64 `json:"hold_seconds"`
 	Attempts                            []struct {
 		Connection, Reason string
+		IdleSeconds        float64 `json:"idle_seconds"`
 	}
 }
 

@@ -1,0 +1,36 @@
+//go:build peers
+
+package peers
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestANATThatForgetsLater: a router that forgets later than before is a finding
+// of its own, told once, in the second run that sees it, and never a fail.
+func TestANATThatForgetsLater(t *testing.T) {
+	t.Parallel()
+	n := startNAT(t, forgotReject)
+	file := n.config(t, t.TempDir(), "")
+	n.perch(t, "run", "--all", "--config", file)
+	n.set(t, "net/netfilter/nf_conntrack_tcp_timeout_established", 6)
+	for run, want := range []int{0, 1, 0} {
+		r := n.perch(t, "run", "--all", "--config", file)
+		told := 0
+		for _, o := range r.Outcomes {
+			if o.Diagnosis != "bound_changed" {
+				continue
+			}
+			told++
+			t.Logf("held %v s: %s: %s %q", o.HoldSeconds, o.Verdict, o.Message, o.Advice)
+			if o.Verdict != "degraded" || !strings.Contains(o.Message, "the path's idle bound has moved: idle connections ended between 2.") ||
+				!strings.Contains(o.Message, ", and now between 4.") || len(o.Advice) == 0 {
+				t.Errorf("%s: %s; advice %q", o.Verdict, o.Message, o.Advice)
+			}
+		}
+		if told != want {
+			t.Errorf("run %d with the new bound: told %d times, want %d: %+v", run+1, told, want, r.Outcomes)
+		}
+	}
+}
