@@ -7,9 +7,11 @@
 //
 // A missing server is a failure, never a skipped test.
 //
-//   - Start runs a server (Servers lists them) with a given idle timeout.
+//   - Start runs a server (Servers lists them) with a given idle timeout; a place
+//     that says http2 has it speak HTTP/2.
 //   - StartCapture records the segments of a server's port on loopback; its
-//     Ending says when and how the server ended a connection.
+//     Ending says when and how the server ended a connection, readGoodbye what
+//     it said over HTTP/2.
 //   - Delay joins two network namespaces by a path with a given round trip;
 //     its Dial and Listen are to be handed to client and server.
 package peers
