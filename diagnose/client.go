@@ -27,7 +27,10 @@ func newClientView(j *judgement) *clientView {
 	if decl == nil {
 		return nil
 	}
-	v := &clientView{decl: *decl, name: decl.Kind, result: clients.Noticed}
+	known := *decl
+	known.HTTP2 = j.at != nil && j.at.Proto == "HTTP/2.0"
+	decl = &known
+	v := &clientView{decl: known, name: decl.Kind, result: clients.Noticed}
 	if c, ok := clients.Lookup(decl.Kind); ok {
 		v.name = c.Name
 	}

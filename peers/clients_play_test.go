@@ -37,6 +37,7 @@ type column struct {
 	rests    bool          // the client leaves it idle for as long, and the server ends nothing
 	cold     bool          // there never is a connection
 	tls      bool          // over TLS
+	h2       bool          // over HTTP/2, which is over TLS
 	patience time.Duration // of the client, where a timeout is what shows it; 0: patient
 }
 
@@ -111,11 +112,11 @@ func (s *clientServers) of(t *testing.T, c column, method string) clientServer {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := fmt.Sprint(c.scenario, method, c.tls)
+	key := fmt.Sprint(c.scenario, method, c.tls || c.h2)
 	if server, ok := s.servers[key]; ok {
 		return server
 	}
-	server, err := lab.Start(t.Context(), c.scenario, lab.Options{Healthy: 1, TLS: c.tls})
+	server, err := lab.Start(t.Context(), c.scenario, lab.Options{Healthy: 1, TLS: c.tls || c.h2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,6 +237,11 @@ func witness(server clientServer, j clientJob, r clientResult) (clientMet, error
 		return m, fmt.Errorf("the server had not closed for %s when the client came back", seenWithin)
 	}
 	m.wrote = wroteAfterEnd(segments)
+	if j.column.h2 {
+		// A client that saw the end says goodbye when it sees it, in GOAWAY and
+		// close_notify: only what follows its coming back can be the request.
+		m.wrote = wroteSince(segments, time.UnixMilli(r.Sent))
+	}
 	late := again.At.Sub(time.UnixMilli(r.Sent))
 	if j.kind == "apache-httpclient-5.2" {
 		late %= time.Second // it waits for so long before it sends again
@@ -251,6 +257,14 @@ func witness(server clientServer, j clientJob, r clientResult) (clientMet, error
 func wroteAfterEnd(segments []Segment) bool {
 	ended := slices.IndexFunc(segments, func(s Segment) bool { return s.FromServer && (s.FIN || s.RST) })
 	return ended >= 0 && slices.ContainsFunc(segments[ended:], func(s Segment) bool { return !s.FromServer && s.Data > 0 })
+}
+
+// wroteSince is wroteAfterEnd for what left after that moment.
+func wroteSince(segments []Segment, since time.Time) bool {
+	ended := slices.IndexFunc(segments, func(s Segment) bool { return s.FromServer && (s.FIN || s.RST) })
+	return ended >= 0 && slices.ContainsFunc(segments[ended:], func(s Segment) bool {
+		return !s.FromServer && s.Data > 0 && !s.At.Before(since)
+	})
 }
 
 // insideWrapper is what came out of the client below its wrapper, and what a

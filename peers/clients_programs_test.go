@@ -116,7 +116,8 @@ func javaProgram(t *testing.T, dir string, replaced map[string]string) []string 
 	}
 	classPath := strings.Join(jars, ":")
 	files := copied(t, dir, replaced,
-		"java/Clients.java", "java/Apache45.java", "java/Apache52.java", "java/Others.java", "java/Spring.java")
+		"java/Clients.java", "java/Apache45.java", "java/Apache52.java", "java/Others.java", "java/Spring.java",
+		"java/Trusting.java")
 	build(t, javaPackages, append([]string{"javac", "-d", dir, "-cp", classPath}, files...)...)
 	return []string{"java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-Djava.security.egd=file:/dev/urandom",
 		"-Dorg.apache.commons.logging.Log=org.apache.commons.logging.impl.NoOpLog", "-cp", classPath, "Clients"}
@@ -128,7 +129,7 @@ const python = "/usr/bin/python3"
 func pythonProgram(t *testing.T, dir string, replaced map[string]string) []string {
 	t.Helper()
 	path := copied(t, dir, replaced, "clients.py")[0]
-	build(t, "python3-requests python3-aiohttp python3-httpx", python, "-c", "import requests, urllib3, aiohttp, httpx")
+	build(t, "python3-requests python3-aiohttp python3-httpx python3-h2", python, "-c", "import requests, urllib3, aiohttp, httpx, h2")
 	return []string{python, "-W", "ignore", path}
 }
 
@@ -239,6 +240,9 @@ func (j clientJob) line() string {
 	variants := append([]string{"plain"}, j.variant)
 	if j.column.cold {
 		variants = append(variants, "cold")
+	}
+	if j.column.h2 {
+		variants = append(variants, "h2")
 	}
 	return strings.Join([]string{
 		j.id, j.kind, strings.Trim(strings.Join(variants, ","), ","), j.url, j.method,

@@ -15,6 +15,7 @@ type Client struct {
 	MaxIdle          Limit
 	ValidateAfter    Limit
 	TCPKeepAlive     time.Duration // 0: none
+	HTTP2            bool          // it speaks HTTP/2 on the connection that is spoken of
 	HTTP2Ping        time.Duration // how often it sends HTTP/2 PING while a connection idles; 0: never
 	AutomaticRetries Switch        // by the client itself
 	Retry            *RetryPolicy  // the application's own layer; nil: none declared

@@ -28,6 +28,7 @@ type Client struct {
 	Looks    Validation
 	Retries  Retrying
 	Facts    map[Event]Fact
+	HTTP2    map[Event]Fact      // what differs, or is known, over HTTP/2
 	Errors   map[string][]string // an error's name -> what it also is; names as the application writes them
 	Aliases  map[string][]string // a name in Errors -> other names by which a retry list means the same
 	Settings Settings
@@ -98,6 +99,12 @@ const (
 	Unavailable     Event = "503"
 	RateLimited     Event = "429"
 	Unauthorized    Event = "401"
+
+	GoawayIdle        Event = "GOAWAY while idle"
+	GoawayUnprocessed Event = "GOAWAY that leaves the request out"
+	GoawayProcessed   Event = "GOAWAY, the request unanswered"
+	StreamRefused     Event = "stream refused"
+	StreamReset       Event = "stream reset"
 )
 
 // Events returns the closed set, in the order in which they are shown.
@@ -107,6 +114,25 @@ func Events() []Event {
 		NoAddress, Refused, ConnectTimeout, Unreachable, ProxyFailure, TLSFailure, BadCertificate,
 		Unavailable, RateLimited, Unauthorized,
 	}
+}
+
+// H2Events returns what is asked of a client over HTTP/2: its own events, and
+// those for which the facts of HTTP/1.1 do not hold.
+func H2Events() []Event {
+	return []Event{
+		GoawayIdle, ClosedIdle, ResetIdle, GoawayUnprocessed, GoawayProcessed, StreamRefused, StreamReset,
+		ClosesOnRequest, ResetsOnRequest, BytesIdle, PartialHead, PartialBody, NotHTTP, Silence,
+	}
+}
+
+// fact is what is known of an event over the declared protocol.
+func (c Client) fact(e Event, http2 bool) (Fact, bool) {
+	if http2 && slices.Contains(H2Events(), e) {
+		f, ok := c.HTTP2[e]
+		return f, ok
+	}
+	f, ok := c.Facts[e]
+	return f, ok
 }
 
 // Fact is what a client does when an event meets it.
@@ -162,7 +188,7 @@ func Common() []probes.Client {
 }
 
 // eventOf turns a reason into what a client sees of it; empty when the catalog
-// holds nothing about it (HTTP/2, whole answers, failures of perch itself).
+// holds nothing about it (whole answers, failures of perch itself).
 func eventOf(r probes.Reason) Event {
 	switch r {
 	case probes.ReasonIdleFIN, probes.ReasonIdleCloseNotify:
@@ -171,6 +197,16 @@ func eventOf(r probes.Reason) Event {
 		return ResetIdle
 	case probes.ReasonIdleBytes:
 		return BytesIdle
+	case probes.ReasonIdleGoaway:
+		return GoawayIdle
+	case probes.ReasonGoawayUnprocessed:
+		return GoawayUnprocessed
+	case probes.ReasonGoawayProcessed:
+		return GoawayProcessed
+	case probes.ReasonRefusedStream:
+		return StreamRefused
+	case probes.ReasonStreamReset:
+		return StreamReset
 	case probes.ReasonCrossedClose, probes.ReasonEOF:
 		return ClosesOnRequest
 	case probes.ReasonReset:

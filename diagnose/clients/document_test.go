@@ -75,7 +75,9 @@ the application gets; and how its settings are written. Look yours up here befor
   Where the cell is empty that changes nothing. In Java it is common: a retry layer of the application's stands above.
 - GET stands for GET, HEAD, OPTIONS and TRACE, and for what else the client itself sends again; POST for the rest.
 - **M** is measured for perch against the real client, and measured again by its test suite; **D** is from the vendor's
-  documentation or source. What is neither is left out, and said to be unknown: HTTP/2's own reasons always are.
+  documentation or source. What is neither is left out, and said to be unknown.
+- A client's second table is for HTTP/2, where it was measured. What comes before a connection, and what a status says, is in the
+  first one, whichever protocol is spoken.
 - Events are named as a client can tell them. *Closed while idle* was there to be seen before the request; *closes on the
   request* was not: the close crossed it, or the server read the request first. No client can tell these two apart.
 - Settings are written for a limit of %s s, which is safe on a path that ends idle connections after %s s. ` + "`perch idle URL`" + `
@@ -93,7 +95,33 @@ func overview(b *bytes.Buffer) {
 		fmt.Fprintf(b, "| [%s](#%s) | %s | %s | %s | %s | %s |\n", c.Name, anchor(c.Name), c.idleWords(), looksShort(c.Looks),
 			pair(c.Facts[ClosedIdle]), pair(c.Facts[ClosesOnRequest]), pair(c.Facts[Silence]))
 	}
+	h2Overview(b)
 	b.WriteString("\nBehind a layer such as RestTemplate the application gets that layer's errors: see [Layers](#layers-that-wrap-errors).\n")
+}
+
+// h2Overview is one line for each client that was measured over HTTP/2.
+func h2Overview(b *bytes.Buffer) {
+	events := []Event{GoawayIdle, ClosedIdle, GoawayUnprocessed, GoawayProcessed, StreamRefused, StreamReset}
+	b.WriteString("\nOver HTTP/2, GET / POST:\n\n| client |")
+	for _, e := range events {
+		fmt.Fprintf(b, " %s |", e)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(events)) + "\n")
+	for _, kind := range Kinds() {
+		c, _ := Lookup(kind)
+		if len(c.HTTP2) == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "| [%s](#%s) |", c.Name, anchor(c.Name))
+		for _, e := range events {
+			cell := "unknown"
+			if f, ok := c.HTTP2[e]; ok {
+				cell = pair(f)
+			}
+			fmt.Fprintf(b, " %s |", cell)
+		}
+		b.WriteString("\n")
+	}
 }
 
 func looksShort(v Validation) string {
@@ -174,19 +202,23 @@ func clientPage(b *bytes.Buffer, c Client) {
 		fmt.Fprintf(b, " Off with `%s`.", c.Retries.Off)
 	}
 	b.WriteString("\n\n")
-	facts(b, c)
+	facts(b, c.Facts, Events())
+	if len(c.HTTP2) > 0 {
+		b.WriteString("\nOver HTTP/2:\n\n")
+		facts(b, c.HTTP2, H2Events())
+	}
 	b.WriteString("\nIts errors, each below what it also is:\n\n```\n")
 	tree(b, used(c))
 	b.WriteString("```\n")
 	settings(b, c)
 }
 
-// facts is the table of a client, and what it does not say.
-func facts(b *bytes.Buffer, c Client) {
+// facts is a table of a client, and what it does not say.
+func facts(b *bytes.Buffer, known map[Event]Fact, events []Event) {
 	b.WriteString("| what happens | GET | POST | automatic retries off | source |\n|---|---|---|---|---|\n")
 	var unknown []string
-	for _, event := range Events() {
-		f, ok := c.Facts[event]
+	for _, event := range events {
+		f, ok := known[event]
 		if !ok {
 			unknown = append(unknown, string(event))
 			continue
@@ -216,7 +248,7 @@ func facts(b *bytes.Buffer, c Client) {
 // shared hierarchies hold more.
 func used(c Client) map[string][]string {
 	seen := map[string][]string{}
-	for _, f := range c.Facts {
+	for _, f := range slices.Concat(slices.Collect(maps.Values(c.Facts)), slices.Collect(maps.Values(c.HTTP2))) {
 		for _, e := range effects(f) {
 			if e.Does != Fails {
 				continue

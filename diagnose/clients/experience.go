@@ -76,7 +76,7 @@ func meet(decl probes.Client, reason probes.Reason, method string, idle time.Dur
 		m.dropped, m.result = limit.After, Noticed
 		return m
 	}
-	fact, ok := client.Facts[m.event]
+	fact, ok := client.fact(m.event, decl.HTTP2)
 	if !ok {
 		return m
 	}
@@ -150,6 +150,12 @@ func (m meeting) again() string {
 		return "waits for its whole timeout, then silently sends again on a new connection"
 	case Unavailable, RateLimited, Unauthorized:
 		return fmt.Sprintf("asks again by itself after the answer %d", m.event.status())
+	case GoawayIdle:
+		return "writes to the connection that said GOAWAY, then silently sends again on a new one"
+	case GoawayUnprocessed, GoawayProcessed:
+		return "silently sends again on a new connection after the GOAWAY"
+	case StreamRefused, StreamReset:
+		return "silently sends again after the RST_STREAM"
 	case NoAddress, Refused, ConnectTimeout, Unreachable, ProxyFailure, TLSFailure, BadCertificate:
 		return "silently tries to connect again"
 	}

@@ -143,7 +143,7 @@ func TestWordsOfTheClientsOwnSecondTry(t *testing.T) {
 // TestEverySecondTryHasWordsOfItsOwn: a fact that is added later must not fall
 // through to words that say nothing.
 func TestEverySecondTryHasWordsOfItsOwn(t *testing.T) {
-	for _, event := range Events() {
+	for _, event := range append(Events(), H2Events()...) {
 		if got := (meeting{event: event}).again(); got == (meeting{}).again() {
 			t.Errorf("%s: %q", event, got)
 		}

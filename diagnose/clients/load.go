@@ -92,6 +92,7 @@ type (
 		Retries     retriesDoc            `yaml:"retries"`
 		Outcomes    map[string]outcomeDoc `yaml:"outcomes"`
 		Facts       map[Event]factDoc     `yaml:"facts"`
+		HTTP2       map[Event]factDoc     `yaml:"http2"`
 		Hierarchies []string              `yaml:"hierarchies"`
 		Errors      map[string][]string   `yaml:"errors"`
 		Aliases     map[string][]string   `yaml:"aliases"`

@@ -49,7 +49,6 @@ func TestTheCatalogLoads(t *testing.T) {
 func TestEveryReasonOfHTTP1IsAnEvent(t *testing.T) {
 	silent := map[probes.Reason]bool{
 		"canceled": true, "skipped": true, "internal": true, "ok": true, "no_keep_alive": true,
-		"idle_goaway": true, "goaway_unprocessed": true, "refused_stream": true, "goaway_processed": true, "stream_reset": true,
 		"too_large": true, "redirected": true, "status": true, "slow": true, "expectation": true,
 	}
 	seen := map[Event]bool{}
@@ -60,7 +59,7 @@ func TestEveryReasonOfHTTP1IsAnEvent(t *testing.T) {
 		}
 		seen[event] = true
 	}
-	for _, e := range Events() {
+	for _, e := range append(Events(), H2Events()...) {
 		if !seen[e] {
 			t.Errorf("no reason shows %q", e)
 		}
@@ -106,6 +105,7 @@ hierarchies: [h]
 		{"network: N", "network: ''", `wrapper "w": want kind`},
 		{"around: [c]", "around: [d]", "around d, which is no client"},
 		{"no answer:", "no anser:", "no such event"},
+		{"facts:", "http2: {\"401\": {all: o, source: M}}\nfacts:", "http2, 401: no such event"},
 		{"get: notices, post: o", "get: notices", "want all, or get and post"},
 		{"get: notices, post: o", "all: o, get: notices, post: o", "want all, or get and post"},
 		{"get: notices, post: o", "all: p", `want notices, retries or one of the outcomes, got "p"`},

@@ -33,6 +33,7 @@ func (r *reading) client(d clientDoc) Client {
 			Does: d.Retries.Does, Methods: d.Retries.Methods, Off: d.Retries.Off, Source: r.source(d.Kind+": retries", d.Retries.Source),
 		},
 		Facts:    map[Event]Fact{},
+		HTTP2:    map[Event]Fact{},
 		Errors:   r.errors(d.Kind, d.Hierarchies, d.Errors),
 		Aliases:  d.Aliases,
 		Settings: Settings(d.Settings),
@@ -52,15 +53,23 @@ func (r *reading) client(d clientDoc) Client {
 	for event, fact := range d.Facts {
 		c.Facts[event] = r.fact(d, event, fact)
 	}
+	for event := range d.Facts {
+		if !slices.Contains(Events(), event) {
+			r.wrong("%s, %s: no such event; want one of %q", d.Kind, event, Events())
+		}
+	}
+	for event, fact := range d.HTTP2 {
+		if !slices.Contains(H2Events(), event) {
+			r.wrong("%s, http2, %s: no such event; want one of %q", d.Kind, event, H2Events())
+		}
+		c.HTTP2[event] = r.fact(d, event, fact)
+	}
 	return c
 }
 
 // fact turns the names of outcomes into what they stand for.
 func (r *reading) fact(d clientDoc, event Event, f factDoc) Fact {
 	at := fmt.Sprintf("%s, %s", d.Kind, event)
-	if !slices.Contains(Events(), event) {
-		r.wrong("%s: no such event; want one of %q", at, Events())
-	}
 	if (f.All == "") == (f.Get == "" || f.Post == "") || f.All != "" && f.Get+f.Post != "" {
 		r.wrong("%s: want all, or get and post", at)
 	}

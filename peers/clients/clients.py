@@ -56,6 +56,8 @@ def with_urllib3(job):
 
 def with_httpx(job):
     client = httpx.Client()  # setting: httpx max_idle, retry
+    if "h2" in job.variants:
+        client = httpx.Client(http2=True, verify=False)
 
     def call(method, url):
         return client.request(method, url, content=body(method), timeout=job.timeout).status_code

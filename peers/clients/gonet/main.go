@@ -30,7 +30,7 @@ import (
 // job is one line of the input.
 type job struct {
 	id, url, method string
-	cold            bool
+	cold, h2        bool
 	idle, timeout   time.Duration
 }
 
@@ -40,7 +40,8 @@ func parse(line string) job {
 		n, _ := strconv.Atoi(s)
 		return time.Duration(n) * time.Millisecond
 	}
-	return job{id: f[0], cold: slices.Contains(strings.Split(f[2], ","), "cold"), url: f[3], method: f[4], idle: millis(f[5]), timeout: millis(f[6])}
+	variants := strings.Split(f[2], ",")
+	return job{id: f[0], cold: slices.Contains(variants, "cold"), h2: slices.Contains(variants, "h2"), url: f[3], method: f[4], idle: millis(f[5]), timeout: millis(f[6])}
 }
 
 // result is one line of the output.
@@ -62,6 +63,9 @@ type thrown struct {
 func play(j job) result {
 	r := result{ID: j.id}
 	transport := &http.Transport{} // setting: go-net-http max_idle
+	if j.h2 {
+		transport.ForceAttemptHTTP2, transport.TLSClientConfig = true, &tls.Config{InsecureSkipVerify: true}
+	}
 	transport.DialContext = (&net.Dialer{Timeout: j.timeout}).DialContext
 	client := &http.Client{Transport: transport}
 	if !j.cold {

@@ -17,10 +17,13 @@ import okhttp3.Response;
 
 /** OkHttp, and the two clients of the JDK. */
 final class Others {
-    static Clients.Caller okHttp(Clients.Job job) {
+    static Clients.Caller okHttp(Clients.Job job) throws Exception {
         OkHttpClient.Builder builder = new OkHttpClient.Builder(); // setting: okhttp max_idle, retry
         if (job.is("retries_off")) {
             builder.retryOnConnectionFailure(false);
+        }
+        if (job.is("h2")) {
+            builder.sslSocketFactory(Trusting.context().getSocketFactory(), Trusting.MANAGER).hostnameVerifier((host, session) -> true);
         }
         OkHttpClient client = builder.connectTimeout(job.timeoutMillis(), TimeUnit.MILLISECONDS)
             .readTimeout(job.timeoutMillis(), TimeUnit.MILLISECONDS).build();
@@ -33,9 +36,13 @@ final class Others {
         };
     }
 
-    static Clients.Caller jdk(Clients.Job job) {
+    static Clients.Caller jdk(Clients.Job job) throws Exception {
         Duration timeout = Duration.ofMillis(job.timeoutMillis());
-        HttpClient client = HttpClient.newBuilder().connectTimeout(timeout).build();
+        HttpClient.Builder builder = HttpClient.newBuilder().connectTimeout(timeout); // HTTP/2 over TLS is its own choice
+        if (job.is("h2")) {
+            builder.sslContext(Trusting.context());
+        }
+        HttpClient client = builder.build();
         return (method, url) -> {
             HttpRequest.BodyPublisher body = method.equals("POST")
                 ? HttpRequest.BodyPublishers.ofString("{}") : HttpRequest.BodyPublishers.noBody();
