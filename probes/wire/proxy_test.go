@@ -355,10 +355,11 @@ func TestProxyCertificate(t *testing.T) {
 // Whatever a proxy answers, opening ends, and fails as the proxy or stands.
 func FuzzProxyAnswer(f *testing.F) {
 	for _, s := range []string{"HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 407 No\n\n", "\x05\x00\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00", "\x05\x02\x01\x00\x05\x00\x00\x03\xff", "", "\r\n\r\n"} {
-		f.Add([]byte(s), "http", 1)
-		f.Add([]byte(s), "socks5h", 4096)
+		f.Add([]byte(s), false, 1)
+		f.Add([]byte(s), true, 4096)
 	}
-	f.Fuzz(func(t *testing.T, answer []byte, scheme string, step int) {
+	f.Fuzz(func(t *testing.T, answer []byte, socks bool, step int) {
+		scheme := map[bool]string{false: "http", true: "socks5h"}[socks]
 		c, e := wire.Open(t.Context(), wire.Options{Host: "api.test", Port: "80",
 			Proxy: &wire.Proxy{Scheme: scheme, Host: "192.0.2.1", Port: "3128", User: "me", Password: password},
 			Dial: func(context.Context, string, string) (net.Conn, error) {
