@@ -116,11 +116,17 @@ func randomLadder(r *rand.Rand) *ladder {
 	if r.IntN(2) == 0 {
 		l.longest = age()
 	}
+	if r.IntN(3) == 0 {
+		l.atOnce = 1 + r.IntN(8)
+		l.known.Died = age()
+		l.known.Survived = time.Duration(r.Int64N(int64(l.known.Died)))
+	}
 	return l
 }
 
 // What WithRungs names is what plans hold: whatever the last run saw and whatever
-// the deadline leaves out, only a rung inside a danger band is not among it.
+// the deadline leaves out, only a rung inside a danger band or of a search is not
+// among it.
 func TestWithRungs(t *testing.T) {
 	named, others := 0, 0
 	for seed := range uint64(2000) {
@@ -137,7 +143,7 @@ func TestWithRungs(t *testing.T) {
 			switch {
 			case slices.Contains(got[0].Rungs, r.hold):
 				named++
-			case spec.Client != nil && strings.Contains(r.from, "danger band"):
+			case spec.Client != nil && strings.Contains(r.from, "danger band"), r.rank >= rankConfirm:
 				others++
 			default:
 				t.Errorf("seed %d: the rung of %v (%s) is not in %v", seed, r.hold, r.from, got[0].Rungs)

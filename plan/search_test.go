@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -71,5 +72,46 @@ func TestSearchKeepsTheDay(t *testing.T) {
 	d.fitDay()
 	if got := len(j.rungs); got != 4 || d.daily() > d.target.DailyLimit || len(j.notes) == 0 || !strings.Contains(j.notes[0], "inside the bracket") {
 		t.Errorf("%d rungs, %d requests a day: %q; want the four of the ladder, and a word about the others", got, d.daily(), j.notes)
+	}
+}
+
+// TestASearchBreaksNoLimit: whatever is known of a path, a plan that is made
+// without it is made with it, and keeps the same limits.
+func TestASearchBreaksNoLimit(t *testing.T) {
+	made, inside := 0, 0
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		spec := idle("idle", time.Duration(1+r.IntN(60))*time.Minute)
+		spec.KeepAlive = time.Duration(r.IntN(90)) * time.Second
+		api := target("api", spec)
+		api.RateLimit, api.Share = probes.Rate(1+r.IntN(20)), 1
+		api.MaxConnections, api.DailyLimit = 2+r.IntN(15), 500+r.IntN(6000)
+		died := time.Duration(1 + r.Int64N(int64(2*time.Minute)))
+		known := probes.Bracket{Survived: time.Duration(r.Int64N(int64(died))), Died: died, Tries: r.IntN(4), How: probes.HowSilent}
+		o := Options{Seed: seed, Deadline: time.Duration(r.IntN(2)*(60+r.IntN(600))) * time.Second}
+		if _, err := New(of(api), o); err != nil {
+			continue
+		}
+		o.Brackets = map[string]probes.Bracket{"api/idle": known}
+		p, err := New(of(api), o)
+		if err != nil {
+			t.Fatalf("seed %d: with %+v: %v", seed, known, err)
+		}
+		made++
+		cost := p.Targets[0]
+		if cost.PeakOpen > cost.MaxConnections || cost.Daily > cost.DailyLimit || p.PeakOpen > api.MaxConnections {
+			t.Errorf("seed %d: %+v", seed, cost)
+		}
+		for _, s := range p.Steps {
+			if strings.HasPrefix(s.From, "inside the bracket") {
+				inside++
+			}
+			if o.Deadline > 0 && s.end() > o.Deadline {
+				t.Errorf("seed %d: %s (%s) ends at %s, the deadline is %s", seed, s.Hold, s.From, s.end(), o.Deadline)
+			}
+		}
+	}
+	if made < 100 || inside < 100 {
+		t.Errorf("%d plans, %d rungs inside a bracket: too few to tell", made, inside)
 	}
 }
