@@ -22,13 +22,16 @@ type clientView struct {
 	entry  string // what its retry list would have to hold
 }
 
+// overH2 is what an attempt's Proto says of HTTP/2.
+const overH2 = "HTTP/2.0"
+
 func newClientView(j *judgement) *clientView {
 	decl := j.l.in.Spec.Client
 	if decl == nil {
 		return nil
 	}
 	known := *decl
-	known.HTTP2 = j.at != nil && j.at.Proto == "HTTP/2.0"
+	known.HTTP2 = j.at != nil && j.at.Proto == overH2
 	decl = &known
 	v := &clientView{decl: known, name: decl.Kind, result: clients.Noticed}
 	if c, ok := clients.Lookup(decl.Kind); ok {
@@ -61,6 +64,7 @@ func (l *ladder) path() clients.Path {
 	for _, r := range l.rungs {
 		if r.reuse != nil {
 			p.Margin = max(p.Margin, r.reuse.RTT)
+			p.HTTP2 = p.HTTP2 || r.reuse.Proto == overH2
 		}
 	}
 	for _, r := range l.rungs {

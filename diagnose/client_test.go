@@ -96,3 +96,20 @@ func TestTheDeclaredClientsResult(t *testing.T) {
 		}
 	}
 }
+
+// TestTheDeclaredClientOverHTTP2: httpx notices a FIN over HTTP/1.1, and not over
+// HTTP/2.
+func TestTheDeclaredClientOverHTTP2(t *testing.T) {
+	for proto, want := range map[string]probes.ClientResult{"HTTP/1.1": probes.ClientNotices, "HTTP/2.0": probes.ClientFails} {
+		rung := rungAt(0, 1500*time.Millisecond, "idle_fin").closed(time.Second, "fin")
+		for i := range rung.o.Attempts {
+			rung.o.Attempts[i].Proto = proto
+		}
+		in := idleInput(time.Minute, rung)
+		in.Spec.Client = &probes.Client{Kind: "httpx"}
+		o := judgeOne(t, in, 0).Client
+		if o == nil || o.Result != want || (o.Band != nil) != (want == probes.ClientFails) {
+			t.Errorf("%s: %+v, want %s", proto, o, want)
+		}
+	}
+}

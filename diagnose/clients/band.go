@@ -15,6 +15,7 @@ type Path struct {
 	Silent     bool          // nothing is sent when it ends: looking cannot see it
 	Spread     time.Duration // from the earliest end seen to the latest: servers that look at a tick
 	End        probes.Reason // what a request on an ended one meets; empty: a close that everyone sees who looks
+	HTTP2      bool          // its connections spoke HTTP/2
 	Unseen     bool          // no end was seen, only that one had come by Timeout: somewhere after Survived
 	Survived   time.Duration // with Unseen: the longest idle age below Timeout that worked; 0: none did
 }
@@ -87,6 +88,10 @@ func BandOn(decl probes.Client, path Path) *probes.Band {
 	if path.Silent && decl.TCPKeepAlive > 0 && decl.TCPKeepAlive < path.Timeout {
 		return nil
 	}
+	decl.HTTP2 = path.HTTP2
+	if path.HTTP2 && !path.Silent && !client.saysOf(path.End) {
+		return nil
+	}
 	band := probes.Band{From: path.begins(), Open: true}
 	band = endAt(band, client.Idle.latest(client.MaxIdle(decl, path.Advertised)))
 	if !path.Silent {
@@ -96,6 +101,13 @@ func BandOn(decl probes.Client, path Path) *probes.Band {
 		return nil
 	}
 	return &band
+}
+
+// saysOf reports whether it is known what the client does over HTTP/2 with
+// connections that end so.
+func (c Client) saysOf(end probes.Reason) bool {
+	_, known := c.fact(eventOf(end), true)
+	return known
 }
 
 // notices is the idle age from which the client notices that end before it sends

@@ -10,10 +10,15 @@ import (
 
 // Met says what each common client would meet on a path, with its own defaults:
 // with a GET and with a POST, on a connection that met path.End at the measured
-// timeout, or where its danger band begins. host stands in the clients' texts.
+// timeout, or where its danger band begins. Over HTTP/2 only those are in it of
+// which it is known. host stands in the clients' texts.
 func Met(path Path, host string) []probes.ClientOutcome {
 	var out []probes.ClientOutcome
 	for _, c := range Common() {
+		c.HTTP2 = path.HTTP2
+		if client, _ := Lookup(c.Kind); path.HTTP2 && !client.saysOf(path.End) {
+			continue
+		}
 		out = append(out, met(c, path, host))
 	}
 	return out
