@@ -17,8 +17,11 @@ import (
 	"perch.example/probes"
 )
 
-// changed runs a server whose configuration file has one thing changed.
-func changed(t *testing.T, name string, p place, file, old, change string) Peer {
+// edit is one thing that is changed in a server's configuration file.
+type edit struct{ file, old, change string }
+
+// changed runs a server whose configuration has one thing changed.
+func changed(t *testing.T, name string, p place, e edit) Peer {
 	t.Helper()
 	p.dir, p.host = worldDir(t), "127.0.0.1"
 	p.port = freePort(t, nil, p.host)
@@ -31,12 +34,12 @@ func changed(t *testing.T, name string, p place, file, old, change string) Peer 
 	peer.URL = scheme + peer.Addr + "/calendar"
 	write(t, filepath.Join(p.dir, "www", "calendar"), twoDays)
 	cmd := command(t, name, p)
-	path := filepath.Join(p.dir, file)
+	path := filepath.Join(p.dir, e.file)
 	text, err := os.ReadFile(path)
-	if err != nil || !strings.Contains(string(text), old) {
-		t.Fatalf("%s has no %q (%v)", path, old, err)
+	if err != nil || !strings.Contains(string(text), e.old) {
+		t.Fatalf("%s has no %q (%v)", path, e.old, err)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, change, 1)), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), e.old, e.change, 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	run(t, nil, name, cmd)
@@ -80,29 +83,29 @@ func TestLimits(t *testing.T) {
 		by       string
 	}{
 		{"nginx", func(t *testing.T) Peer {
-			return changed(t, "nginx", idle, "nginx.conf", "keepalive_requests 1000000", "keepalive_requests 5")
+			return changed(t, "nginx", idle, edit{"nginx.conf", "keepalive_requests 1000000", "keepalive_requests 5"})
 		}, "", 20 * time.Millisecond, 5, 0, "Connection: close"},
 		{"nginx by age", func(t *testing.T) Peer {
-			return changed(t, "nginx", idle, "nginx.conf", "keepalive_requests 1000000", "keepalive_time 1s")
+			return changed(t, "nginx", idle, edit{"nginx.conf", "keepalive_requests 1000000", "keepalive_time 1s"})
 		}, "", 150 * time.Millisecond, 0, time.Second, "Connection: close"},
 		{"apache2", func(t *testing.T) Peer {
-			return changed(t, "apache2", idle, "apache2.conf", "MaxKeepAliveRequests 0", "MaxKeepAliveRequests 5")
+			return changed(t, "apache2", idle, edit{"apache2.conf", "MaxKeepAliveRequests 0", "MaxKeepAliveRequests 5"})
 		}, "", 20 * time.Millisecond, 6, 0, "Connection: close"},
 		{"tomcat10", func(t *testing.T) Peer {
-			return changed(t, "tomcat10", idle, "conf/server.xml", `maxKeepAliveRequests="-1"`, `maxKeepAliveRequests="5"`)
+			return changed(t, "tomcat10", idle, edit{"conf/server.xml", `maxKeepAliveRequests="-1"`, `maxKeepAliveRequests="5"`})
 		}, "", 20 * time.Millisecond, 5, 0, "Connection: close"},
 		{"node", func(t *testing.T) Peer {
-			return changed(t, "node", idle, "server.js", "server.listen", "server.maxRequestsPerSocket = 5;\nserver.listen")
+			return changed(t, "node", idle, edit{"server.js", "server.listen", "server.maxRequestsPerSocket = 5;\nserver.listen"})
 		}, "", 20 * time.Millisecond, 5, 0, "Connection: close"},
 		{"go", func(t *testing.T) Peer { return retiring(t, 5) }, "", 20 * time.Millisecond, 5, 0, "Connection: close"},
 		{"nginx over HTTP/2", func(t *testing.T) Peer {
-			return changed(t, "nginx", overTLS, "nginx.conf", "keepalive_requests 1000000", "keepalive_requests 5")
+			return changed(t, "nginx", overTLS, edit{"nginx.conf", "keepalive_requests 1000000", "keepalive_requests 5"})
 		}, probes.ProtocolH2, 20 * time.Millisecond, 5, 0, "GOAWAY"},
 		{"haproxy has none", func(t *testing.T) Peer { return Start(t, "haproxy", 30*time.Second, false) }, "", 10 * time.Millisecond, 40, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			peer := c.start(t)
-			for range 20 {
+			for range 5 {
 				s := newSpec(t, probes.KindHTTP, peer.URL)
 				s.Requests, s.Gap, s.Protocol, s.TLS.CAFile = 40, c.gap, c.protocol, peer.CAFile
 				o := probes.RunLimit(t.Context(), s, newEnv())
@@ -136,13 +139,13 @@ func TestUnusedConnections(t *testing.T) {
 		within time.Duration // after a second
 	}{
 		{"haproxy", func(t *testing.T) Peer {
-			return changed(t, "haproxy", long, "haproxy.cfg", "timeout http-request 10s", "timeout http-request 1s")
+			return changed(t, "haproxy", long, edit{"haproxy.cfg", "timeout http-request 10s", "timeout http-request 1s"})
 		}, probes.ReasonIdleBytes, 408, 50 * time.Millisecond},
 		{"node", func(t *testing.T) Peer {
-			return changed(t, "node", long, "server.js", "createServer(", "createServer({headersTimeout: 1000, requestTimeout: 1000, connectionsCheckingInterval: 50}, ")
+			return changed(t, "node", long, edit{"server.js", "createServer(", "createServer({headersTimeout: 1000, requestTimeout: 1000, connectionsCheckingInterval: 50}, "})
 		}, probes.ReasonIdleBytes, 408, 150 * time.Millisecond},
 		{"nginx", func(t *testing.T) Peer {
-			return changed(t, "nginx", long, "nginx.conf", "keepalive_requests 1000000", "client_header_timeout 1s")
+			return changed(t, "nginx", long, edit{"nginx.conf", "keepalive_requests 1000000", "client_header_timeout 1s"})
 		}, probes.ReasonIdleFIN, 0, 50 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
