@@ -213,3 +213,22 @@ func TestPolicyOfTheWay(t *testing.T) {
 		})
 	}
 }
+
+// FuzzForward: whatever stands in the variable, what is shown of it is a proxy's
+// scheme, host and port.
+func FuzzForward(f *testing.F) {
+	for _, value := range []string{"http://user:pw@proxy:3128", "user:pw@proxy:3128", "http://pw@proxy", "http://proxy:3128/pw?pw", "socks5h://[::1]", "pw://proxy", "http://u:%zz@proxy"} {
+		f.Add(value)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		s := Spec{URL: &url.URL{Scheme: "https", Host: "api.example"}, Way: Way{Proxy: Proxy{Environment: true}}}
+		proxy, err := s.Forward(environ("HTTPS_PROXY", value))
+		if err != nil || proxy == nil {
+			return
+		}
+		u, err := url.Parse(proxy.String())
+		if err != nil || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Port() == "" || u.Hostname() != proxy.Host {
+			t.Errorf("%q is shown as %q (%v)", value, proxy, err)
+		}
+	})
+}
