@@ -23,6 +23,10 @@ type Bound struct {
 	Without probes.Bracket
 }
 
+// firmRuns is how many runs have to agree on a bound before its move is told: of
+// the first run's nobody knows that it was no reload.
+const firmRuns = 3
+
 // change is a bound that two runs in a row agree has moved.
 type change struct {
 	from, to probes.Bracket
@@ -37,7 +41,7 @@ func NextBound(in Input) Bound { return newLadder(in).bound }
 // all: where anything ended for another reason than idleness, nothing in this
 // run is sure to be about it.
 func (l *ladder) seen() (probes.Bracket, bool) {
-	b := probes.Bracket{Survived: l.idle.Survived, Died: l.idle.Died, Measured: l.idle.Measured, How: l.idle.How}
+	b := probes.Bracket{Survived: l.idle.Survived, Died: l.idle.Died, Measured: l.idle.Measured, How: l.idle.How, Runs: 1}
 	if len(l.ends) > 0 {
 		b.Spread = l.ends[len(l.ends)-1] - b.Measured
 	}
@@ -46,7 +50,7 @@ func (l *ladder) seen() (probes.Bracket, bool) {
 			return b, false
 		}
 	}
-	if b == (probes.Bracket{}) || b.Measured == 0 && b.Died > 0 && b.Survived >= b.Died {
+	if b == (probes.Bracket{Runs: 1}) || b.Measured == 0 && b.Died > 0 && b.Survived >= b.Died {
 		return b, false
 	}
 	return b, true
@@ -84,7 +88,9 @@ func (l *ladder) learn() {
 		l.bound.Known, l.bound.Suspect = jitter(known, suspect), e
 	default:
 		l.bound.Known = narrowed(suspect, e)
-		l.change = &change{from: known, to: l.bound.Known, up: lower(l.bound.Known) > upper(known)}
+		if known.Runs >= firmRuns {
+			l.change = &change{from: known, to: l.bound.Known, up: lower(l.bound.Known) > upper(known)}
+		}
 	}
 }
 
@@ -145,7 +151,9 @@ func above(a, b probes.Bracket) bool {
 // narrowed joins two brackets of one bound, the newer second. What lies within
 // the tolerance and would leave no bracket is noise, and changes nothing.
 func narrowed(have, e probes.Bracket) probes.Bracket {
+	have.Runs = min(have.Runs+1, firmRuns)
 	if e.Measured > 0 {
+		e.Runs = have.Runs
 		if have.Measured > 0 {
 			e.Measured, e.Spread = union(have, e)
 		}
@@ -168,14 +176,14 @@ func narrowed(have, e probes.Bracket) probes.Bracket {
 
 // jitter widens what was seen of a limit by a sighting that no second run
 // agreed with: a server that looks for idle connections now and then ends them
-// up to a tick later.
+// up to a tick later. It has to be agreed on anew.
 func jitter(known, suspect probes.Bracket) probes.Bracket {
 	if known.Measured == 0 || suspect.Measured == 0 {
 		return known
 	}
 	first, spread := union(known, suspect)
 	if spread <= longestTick {
-		known.Measured, known.Spread = first, spread
+		known.Measured, known.Spread, known.Runs = first, spread, 0
 	}
 	return known
 }

@@ -110,14 +110,16 @@ func TestABoundThatMoves(t *testing.T) {
 		"a path that forgets earlier": {[]Input{forgets(20 * s), forgets(3 * s), forgets(3 * s), forgets(3 * s)}, []int{3}, "degraded bound_changed"},
 		"a path that forgets later":   {[]Input{forgets(3 * s), forgets(20 * s), forgets(20 * s)}, []int{3}, "between 2 s and 4 s, and now between 10 s and 25 s"},
 		"silence in place of a close": {[]Input{minute(60 * s), forgets(20 * s), forgets(20 * s)}, []int{3}, "at 60 s, and now between 10 s and 25 s"},
-		"forth and back":              {[]Input{minute(60 * s), minute(40 * s), minute(40 * s), minute(60 * s), minute(60 * s)}, []int{3, 5}, "at 40 s, and now at 60 s"},
+		"forth and back":              {[]Input{minute(60 * s), minute(40 * s), minute(40 * s), minute(40 * s), minute(60 * s), minute(60 * s)}, []int{3, 6}, "at 40 s, and now at 60 s"},
+		"back before it is firm":      {[]Input{minute(60 * s), minute(40 * s), minute(40 * s), minute(60 * s), minute(60 * s)}, []int{3}, "at 60 s, and now at 40 s"},
 		"one run only":                {[]Input{minute(60 * s), minute(40 * s), minute(60 * s), minute(40 * s), minute(60 * s)}, nil, ""},
 		"two that do not agree":       {[]Input{minute(60 * s), minute(40 * s), minute(20 * s), minute(60 * s)}, nil, ""},
 		"within the tolerance":        {[]Input{minute(60 * s), minute(60*s + 900*time.Millisecond), minute(60*s + 900*time.Millisecond)}, nil, ""},
 		"ticks":                       {[]Input{minute(62 * s), minute(66 * s), minute(64 * s), minute(65 * s), minute(62 * s), minute(66 * s)}, nil, ""},
 	} {
-		outcomes, _ := after(test.runs...)
-		told, said := changes(outcomes)
+		// The first bound is firm: three runs agree on it.
+		outcomes, _ := after(append([]Input{test.runs[0], test.runs[0]}, test.runs...)...)
+		told, said := changes(outcomes[2:])
 		if len(told) != len(test.told) {
 			t.Errorf("%s: told in runs %v, want %v: %q", name, told, test.told, said)
 			continue
@@ -148,7 +150,7 @@ func TestAReloadIsNoChange(t *testing.T) {
 		"several closed at one moment": reload, "closed with the answer": instant, "outlived by another": outlived,
 		"an answer that the reuse alone gave": answers, "a service that is down": down,
 	} {
-		outcomes, bound := after(usual, other, other, other, usual)
+		outcomes, bound := after(usual, usual, usual, other, other, other, usual)
 		if told, said := changes(outcomes); told != nil || bound.Known.Measured != 60*s || bound.Suspect != (probes.Bracket{}) {
 			t.Errorf("%s: told in runs %v (%q), known is %+v", name, told, said, bound)
 		}
@@ -160,9 +162,10 @@ func TestAReloadIsNoChange(t *testing.T) {
 func TestAFailIsNotHiddenByAChange(t *testing.T) {
 	t.Parallel()
 	const s = time.Second
-	outcomes, _ := after(silentPath(20*s, 8*s, 12*s, 25*s), silentPath(3*s, 8*s, 12*s, 25*s), silentPath(3*s, 8*s, 12*s, 25*s))
-	last := outcomes[2]
-	if told, said := changes(outcomes); len(told) != 1 || told[0] != 3 || !strings.HasPrefix(said[0], "fail silent_drop: ") {
+	firm := silentPath(20*s, 8*s, 12*s, 25*s)
+	outcomes, _ := after(firm, firm, firm, silentPath(3*s, 8*s, 12*s, 25*s), silentPath(3*s, 8*s, 12*s, 25*s))
+	last := outcomes[4]
+	if told, said := changes(outcomes); len(told) != 1 || told[0] != 5 || !strings.HasPrefix(said[0], "fail silent_drop: ") {
 		t.Errorf("told in runs %v: %q", told, said)
 	}
 	for _, o := range last {
@@ -210,5 +213,19 @@ func TestASearchGivesUp(t *testing.T) {
 	_, bound := after(first, mixed, mixed, mixed)
 	if b := bound.Known; b.Survived != 2*s || b.Died != 4*s || !b.Settled() || b.Cut(5) != nil {
 		t.Errorf("known is %+v", b)
+	}
+}
+
+// TestTheFirstBoundIsNotFirm: what one run saw, or two, may have been a reload:
+// another bound replaces it without a word.
+func TestTheFirstBoundIsNotFirm(t *testing.T) {
+	t.Parallel()
+	const s = time.Second
+	odd, usual := closingPath(9*s, 30*s, 59*s), closingPath(60*s, 30*s, 59*s, 61*s)
+	for _, runs := range [][]Input{{odd, usual, usual, usual}, {odd, odd, usual, usual, usual}} {
+		outcomes, bound := after(runs...)
+		if told, said := changes(outcomes); told != nil || bound.Known.Measured != 60*s {
+			t.Errorf("told in runs %v: %q; known is %+v", told, said, bound.Known)
+		}
 	}
 }

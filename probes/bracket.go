@@ -20,6 +20,7 @@ type Bracket struct {
 	Spread   time.Duration // by how much later others of that limit were seen
 	How      HowClosed     // empty: nothing died
 	Tries    int           // runs that have looked inside of it since it was last narrowed
+	Runs     int           // runs that agree with it; above a few not counted
 }
 
 // Hidden reports whether the bracket lies around an end that nobody saw, so that

@@ -19,6 +19,7 @@ type Bracket struct {
 
 	Spread       time.Duration `json:"spread,omitzero"`         // by how much later than Measured other closes of that limit were seen
 	Tries        int           `json:"tries,omitzero"`          // runs that have looked inside since it was last narrowed
+	Runs         int           `json:"runs,omitzero"`           // runs that agree with it, above a few not counted
 	TCPKeepAlive time.Duration `json:"tcp_keep_alive,omitzero"` // how often packets were sent while holding
 	Suspect      *Bracket      `json:"suspect,omitempty"`       // what the last run saw, where it contradicts the rest
 	Without      *Bracket      `json:"without,omitempty"`       // what was known before TCP keep-alive was sent

@@ -48,7 +48,7 @@ func bracketOf(b *state.Bracket) probes.Bracket {
 	if b == nil {
 		return probes.Bracket{}
 	}
-	return probes.Bracket{Survived: b.Survived, Died: b.Died, Measured: b.Measured, Spread: b.Spread, How: probes.HowClosed(b.How), Tries: b.Tries}
+	return probes.Bracket{Survived: b.Survived, Died: b.Died, Measured: b.Measured, Spread: b.Spread, How: probes.HowClosed(b.How), Tries: b.Tries, Runs: b.Runs}
 }
 
 // stateBracket is what the state holds of a bracket; nil: nothing is known.
@@ -56,5 +56,5 @@ func stateBracket(b probes.Bracket) *state.Bracket {
 	if b == (probes.Bracket{}) {
 		return nil
 	}
-	return &state.Bracket{Survived: b.Survived, Died: b.Died, Measured: b.Measured, Spread: b.Spread, How: string(b.How), Tries: b.Tries}
+	return &state.Bracket{Survived: b.Survived, Died: b.Died, Measured: b.Measured, Spread: b.Spread, How: string(b.How), Tries: b.Tries, Runs: b.Runs}
 }
