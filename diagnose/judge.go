@@ -51,12 +51,14 @@ func Judge(in Input) []probes.Outcome {
 
 func judgeLadder(in Input) []probes.Outcome {
 	l := newLadder(in)
-	if n := len(l.rungs); n > 0 {
-		if parts := byAddress(l.rungs[n-1].obs); parts != nil {
-			return []probes.Outcome{worstAddress(in, l.rungs[n-1].obs, parts)}
-		}
+	if len(l.rungs) == 0 {
+		return nil
 	}
-	rules := Rules()
+	last := l.rungs[len(l.rungs)-1].obs
+	if parts := byAddress(last); parts != nil {
+		return []probes.Outcome{worstAddress(in, last, parts)}
+	}
+	rules := rulesOf(last.Kind)
 	var judged []*judgement
 	for i := range l.rungs {
 		judged = append(judged, l.judge(rules, i))

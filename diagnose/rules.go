@@ -44,10 +44,23 @@ const (
 // Rules returns the judging table, in deciding order. The last rule matches
 // everything, so that every case has a judgement and none is a pass by chance.
 func Rules() []Rule {
-	return slices.Concat(everythingRules(), rungRules(), manyRules(), freshRules(), []Rule{{
+	return slices.Concat(everythingRules(), rungRules(), manyRules(), freshRules(), elseRules())
+}
+
+// rulesOf are those of Rules that can match a probe of this kind, in their order.
+func rulesOf(kind probes.Kind) []Rule {
+	reused := manyRules
+	if kind == probes.KindIdle {
+		reused = rungRules
+	}
+	return slices.Concat(everythingRules(), reused(), freshRules(), elseRules())
+}
+
+func elseRules() []Rule {
+	return []Rule{{
 		Table: TableElse, Verdict: probes.VerdictIncomplete, Family: probes.FamilyOwn,
 		Why: "A pair that cannot happen: perch does not judge what it does not understand.",
-	}})
+	}}
 }
 
 // find returns the first rule that matches.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -33,6 +34,18 @@ func everyAge(f Facts, visit func(Facts)) {
 			for _, f.Expiry = range expiryValues() {
 				visit(f)
 			}
+		}
+	}
+}
+
+// TestRulesOfAKind: what a probe is judged by is the whole table, without what
+// cannot match its kind.
+func TestRulesOfAKind(t *testing.T) {
+	for _, kind := range []probes.Kind{probes.KindHTTP, probes.KindIdle, probes.KindGRPC, probes.KindTLS} {
+		other := func(r Rule) bool { return !within(r.Kinds, kind) }
+		got, want := slices.DeleteFunc(rulesOf(kind), other), slices.DeleteFunc(Rules(), other)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %d rules, want %d: %+v", kind, len(got), len(want), got)
 		}
 	}
 }
