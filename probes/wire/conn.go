@@ -16,6 +16,7 @@ type Conn struct {
 	tap     tap
 	tls     *tls.Conn // nil: plain
 	outer   *tls.Conn // that it runs in: an https proxy's; nil: it runs over the tap
+	unsent  []byte    // what goes out before anything else: the peer had no room for it yet
 	whole   *Proxy    // that reads our requests in the host's place; nil: the host does
 	h2      *h2       // nil: HTTP/1.1
 	kern    kernel    // nil: no kernel evidence

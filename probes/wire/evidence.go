@@ -59,7 +59,7 @@ type Evidence struct {
 
 	HoldLate  time.Duration // how late the hold woke
 	HoldKnown bool
-	Wait      time.Duration // how long, at most, the deciding event had waited for perch to look
+	Wait      time.Duration // how long, at most, the deciding event had waited for perch to look, or this machine held up our write
 	WaitKnown bool          // false for a RST, which leaves no time, and without the kernel
 }
 

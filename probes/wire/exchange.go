@@ -3,10 +3,7 @@ package wire
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"net"
-	"os"
 	"time"
 )
 
@@ -17,12 +14,13 @@ type exchange struct {
 	req  Request
 	e    Evidence
 
-	wire   []byte // the request as it goes out: under TLS, records
-	rest   []byte // HTTP/2: of its body, what the peer had no room for yet
-	from   int64  // offset in our stream at which it begins
-	in     int64  // offset in the peer's stream that had been read before it
-	before int64  // offset in the peer's stream up to which bytes had come before it
-	origin int64  // offset in the peer's stream of what decided: first byte, or alert
+	wire   []byte        // the request as it goes out: under TLS, records
+	rest   []byte        // HTTP/2: of its body, what the peer had no room for yet
+	from   int64         // offset in our stream at which it begins
+	in     int64         // offset in the peer's stream that had been read before it
+	before int64         // offset in the peer's stream up to which bytes had come before it
+	stood  time.Duration // for how long this machine held up the write
+	origin int64         // offset in the peer's stream of what decided: first byte, or alert
 	source source
 }
 
@@ -34,7 +32,7 @@ func (c *Conn) Exchange(ctx context.Context, r Request) (Response, Evidence) {
 	x := &exchange{conn: c, ctx: ctx, req: r}
 	x.describe()
 	if err := x.encode(); err != nil {
-		x.e.Error = err.Error()
+		x.unsendable(err)
 		return Response{}, x.e
 	}
 	if r.Gate != nil {
@@ -53,6 +51,15 @@ func (c *Conn) Exchange(ctx context.Context, r Request) (Response, Evidence) {
 		return Response{}, x.e
 	}
 	return response, x.e
+}
+
+// unsendable says why no request could be made. A peer's garbage that TLS has read
+// while the connection was held is why it writes nothing more.
+func (x *exchange) unsendable(err error) {
+	x.e.Error = err.Error()
+	if h := x.conn.h2; h != nil && h.broken != nil {
+		x.e.Ending, x.e.Error, x.e.H2 = EndGarbage, h.broken.Error(), h.evidence(nil)
+	}
 }
 
 // read reads the answer to its end.
@@ -82,16 +89,9 @@ func (x *exchange) encode() error {
 	if err := x.write(&plain); err != nil {
 		return fmt.Errorf("encoding the request: %w", err)
 	}
-	x.wire = plain.Bytes()
-	if x.conn.tls != nil {
-		var sealed []byte
-		x.conn.tap.gather = &sealed
-		_, err := x.conn.tls.Write(plain.Bytes())
-		x.conn.tap.gather = nil
-		if err != nil {
-			return fmt.Errorf("encrypting the request: %w", err)
-		}
-		x.wire = sealed
+	var err error
+	if x.wire, err = x.conn.seal(plain.Bytes()); err != nil {
+		return fmt.Errorf("encrypting the request: %w", err)
 	}
 	x.e.RequestSize = int64(len(x.wire))
 	return nil
@@ -108,19 +108,11 @@ func (x *exchange) write(plain *bytes.Buffer) (err error) {
 // send writes the request and takes the snapshots around the write.
 func (x *exchange) send() {
 	c, t := x.conn, &x.conn.tap
-	x.from, x.in, x.before = t.out, t.in, t.in
-	now := time.Now()
-	x.until(now)
-	var s sent
-	if c.kern != nil {
-		s = c.kern.write(x.wire)
-	} else {
-		s.started = now
-		s.n, s.err = c.raw.Write(x.wire)
-	}
-	t.out += int64(s.n)
+	x.in, x.before = t.in, t.in
+	x.until(time.Now())
+	s := x.sendNow()
 	x.e.Started, x.e.RequestBytes = s.started, int64(s.n)
-	x.e.Before = s.before
+	x.e.Before, x.stood = s.before, waited(s.stood)
 	if !s.started.IsZero() {
 		x.until(s.started) // again: this machine may have been busy before the write
 		x.e.Age, x.e.Idle = s.started.Sub(c.opened), s.started.Sub(c.idleSince)
@@ -133,8 +125,7 @@ func (x *exchange) send() {
 	}
 	if s.err != nil {
 		x.e.Error = s.err.Error()
-		// Our own deadline is no verdict of the system's: reading ends by it too.
-		if !errors.Is(s.err, os.ErrDeadlineExceeded) && !errors.Is(s.err, net.ErrClosed) {
+		if !ours(s.err) { // reading ends by those too
 			x.e.WriteErr = c.writeErr(s.err)
 		}
 	}

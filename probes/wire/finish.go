@@ -100,6 +100,9 @@ func (x *exchange) lateness() {
 			x.e.Wait = max(x.e.Wait, waited(last.LastDataRecv))
 		}
 	}
+	if x.stood > x.e.Wait { // what came meanwhile may have come before the write
+		x.e.Wait, x.e.WaitKnown = x.stood, true
+	}
 }
 
 // idleClose says what ended the connection before our write, dated by what was

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -87,14 +86,10 @@ func broke(err error) error {
 // request: clients do so, and a server counts an unused connection's time from
 // there. The offsets of our stream count it as they count a TLS handshake, so
 // that what acknowledges a request is not mistaken.
-func (c *Conn) startH2(ctx context.Context, o Options) {
+func (c *Conn) startH2(o Options) {
 	c.h2 = &h2{initial: h2Initial, window: h2Initial, room: h2Window, replies: preface(), ping: pinger{every: o.Ping}}
 	c.idle.frames = true
-	if o.Connect > 0 { // so little is taken at once, unless nobody is there
-		deadline(ctx, c.raw, time.Now().Add(o.Connect))
-	}
 	c.flush()
-	deadline(ctx, c.raw, time.Time{})
 }
 
 // preface is the fixed text, SETTINGS, and the connection's window.
@@ -112,10 +107,11 @@ func preface() []byte {
 }
 
 // agree settles what is spoken on a connection that stands.
-func (c *Conn) agree(ctx context.Context, o Options) error {
+func (c *Conn) agree(o Options) error {
+	c.collect()
 	if o.TLS == nil { // what is between us and an https proxy says nothing of the host
 		if o.Protocol == SpeakH2 {
-			c.startH2(ctx, o)
+			c.startH2(o)
 		}
 		return nil
 	}
@@ -123,7 +119,7 @@ func (c *Conn) agree(ctx context.Context, o Options) error {
 	switch {
 	case o.Protocol == SpeakHTTP1:
 	case agreed == http2.NextProtoTLS:
-		c.startH2(ctx, o)
+		c.startH2(o)
 	case o.Protocol == SpeakH2:
 		return fmt.Errorf("TLS handshake: ALPN agreed on %s, want %q", agreedWords(agreed), http2.NextProtoTLS)
 	}
@@ -142,31 +138,4 @@ func (h *h2) queue(write func(*http2.Framer) error) {
 	b := bytes.NewBuffer(h.replies)
 	_ = write(http2.NewFramer(b, nil)) // into memory, and within the rules: it does not fail
 	h.replies = b.Bytes()
-}
-
-// flush sends the replies. What cannot be sent is forgotten: reading tells how
-// the connection ended. Once the peer has closed they would only bring a RST,
-// which hides what the FIN showed.
-func (c *Conn) flush() {
-	h := c.h2
-	if len(h.replies) == 0 {
-		return
-	}
-	b := h.replies
-	h.replies = nil
-	if h.lost != "" || c.kern != nil && c.kern.snapshot().State != StateEstablished {
-		return
-	}
-	var err error
-	if c.tls != nil {
-		_, err = c.tls.Write(b)
-	} else {
-		_, err = c.tap.Write(b)
-	}
-	if no := errnoOf(err); no == ErrnoReset || no == ErrnoPipe || no == ErrnoTimeout {
-		h.lost = no
-		if no == ErrnoReset && c.tap.ended == "" {
-			c.tap.ended = EndReset // the write took it: reading would find an EOF
-		}
-	}
 }

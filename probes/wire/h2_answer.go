@@ -123,15 +123,16 @@ func (a *answer) began(f frameHead) {
 
 // send writes replies, and what the peer has made room for.
 func (a *answer) send() {
-	h, t := a.c.h2, &a.c.tap
-	before, from := len(a.rest), t.out
+	c, h := a.c, a.c.h2
+	before, size, out := len(a.rest), int64(len(c.unsent)), c.tap.out
 	if before > 0 {
 		h.queue(func(w *http2.Framer) error { a.rest = h.sendBody(w, a.rest); return nil })
 	}
-	a.c.flush()
+	c.push()
 	if len(a.rest) < before {
-		a.x.e.RequestSize += t.out - from
-		a.x.e.RequestBytes += t.out - from
+		left := c.tap.out - out
+		a.x.e.RequestSize += left + int64(len(c.unsent)) - size
+		a.x.e.RequestBytes += max(left-size, 0)
 	}
 }
 

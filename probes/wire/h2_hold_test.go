@@ -156,24 +156,28 @@ func TestH2HoldUnused(t *testing.T) {
 
 // What is no HTTP/2 ends the reading, not the hold; the reuse tells.
 func TestH2HoldGarbage(t *testing.T) {
-	for name, say := range map[string]func(*h2peer){
+	garbage := map[string]func(*h2peer){
+		"no TLS":                  func(h *h2peer) { _, _ = h.raw.Write([]byte("220 hello\r\n")) },
 		"frame that is too large": func(h *h2peer) { h.say("\xff\xff\xff\x06\x00\x00\x00\x00\x00") },
 		"answer that nobody asked for": func(h *h2peer) {
 			h.headsOK()
 			h.flush()
 		},
 		"ping of the wrong size": func(h *h2peer) { _ = h.WriteRawFrame(http2.FramePing, 0, 0, []byte("12")); h.flush() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := serveH2(t, nil, func(h *h2peer) { h.warm(); say(h); h.read() })
-			c, _ := s.openH2(nil)
-			warmed(t, c)
-			if h := c.Hold(t.Context(), time.Now().Add(50*time.Millisecond), true); !h.LateKnown || h.Close != nil {
-				t.Errorf("held: %+v, want to the end", h)
-			}
-			_, e := c.Exchange(t.Context(), ask(t, 5*time.Second))
-			mustBe(t, e, probes.ReasonBadResponse)
-		})
+	}
+	for _, f := range h2flavors(t) {
+		for name, say := range garbage {
+			t.Run(f.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				s := serveH2(t, f.server, func(h *h2peer) { h.warm(); say(h); h.linger() })
+				c, _ := s.openH2(f.client)
+				warmed(t, c)
+				if h := c.Hold(t.Context(), time.Now().Add(50*time.Millisecond), true); !h.LateKnown || h.Close != nil {
+					t.Errorf("held: %+v, want to the end", h)
+				}
+				_, e := c.Exchange(t.Context(), ask(t, 5*time.Second))
+				mustBe(t, e, probes.ReasonBadResponse)
+			})
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -33,11 +34,20 @@ type h2peer struct {
 // serveH2 runs a script on each connection, once the prefaces are exchanged.
 func serveH2(t testing.TB, config *tls.Config, script func(*h2peer)) *server {
 	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveH2From(t, l, config, script)
+}
+
+func serveH2From(t testing.TB, l net.Listener, config *tls.Config, script func(*h2peer)) *server {
+	t.Helper()
 	if config != nil {
 		config = config.Clone()
 		config.NextProtos = []string{"h2"}
 	}
-	return serve(t, config, func(p *peer) {
+	return serveFrom(t, l, config, func(p *peer) {
 		h := &h2peer{peer: p}
 		h.Framer = http2.NewFramer(&h.out, p.br)
 		h.ReadMetaHeaders = hpack.NewDecoder(4096, nil)

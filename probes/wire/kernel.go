@@ -11,6 +11,9 @@ type kernel interface {
 	watch(see func(*Snapshot) bool) error
 	// write sends all of b, asking right before the first write(2).
 	write(b []byte) sent
+	// offer sends of b what fits in the socket's buffer now; it waits for nothing,
+	// and no deadline ends it.
+	offer(b []byte) (int, error)
 	// snapshot asks now.
 	snapshot() *Snapshot
 }
@@ -20,6 +23,7 @@ type sent struct {
 	started time.Time
 	n       int
 	before  *Snapshot
+	stood   time.Duration // how long the first write(2), which waits for nothing, took
 	err     error
 }
 
@@ -36,6 +40,22 @@ func waited(counter time.Duration) time.Duration {
 		return 0
 	}
 	return counter
+}
+
+// maxLooks bounds how often one look is repeated.
+const maxLooks = 10
+
+// lastLook looks until a look is over at once, and returns it with the instant of
+// its end. A machine may stand still behind a look: what came meanwhile had come
+// before the write that follows.
+func lastLook(look func() *Snapshot) (s *Snapshot, ended time.Time) {
+	for range maxLooks {
+		s, ended = look(), time.Now()
+		if ended.Sub(s.At) < time.Millisecond {
+			break
+		}
+	}
+	return s, ended
 }
 
 // cameAt is when the event that s shows came, if it was looked at late: a FIN

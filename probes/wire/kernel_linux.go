@@ -59,28 +59,48 @@ func (k *socket) snapshot() *Snapshot {
 func (k *socket) write(b []byte) sent {
 	var out sent
 	err := k.raw.Write(func(fd uintptr) bool {
-		if out.before == nil {
-			out.before, out.started = k.look(int(fd)), time.Now()
+		first := out.before == nil
+		if first {
+			out.before, out.started = lastLook(func() *Snapshot { return k.look(int(fd)) })
 		}
-		for out.n < len(b) {
-			n, err := unix.Write(int(fd), b[out.n:])
-			switch {
-			case err == nil:
-				out.n += n
-			case errors.Is(err, unix.EINTR):
-			case errors.Is(err, unix.EAGAIN):
-				return false
-			default:
-				out.err = err
-				return true
-			}
+		var n int
+		n, out.err = fit(int(fd), b[out.n:])
+		out.n += n
+		if first {
+			out.stood = time.Since(out.started)
 		}
-		return true
+		return out.err != nil || out.n == len(b)
 	})
 	if out.err == nil {
 		out.err = err
 	}
 	return out
+}
+
+func (k *socket) offer(b []byte) (n int, err error) {
+	closed := k.raw.Control(func(fd uintptr) { n, err = fit(int(fd), b) })
+	if err == nil {
+		err = closed
+	}
+	return n, err
+}
+
+// fit writes what the socket's buffer has room for: no error where it is full.
+func fit(fd int, b []byte) (int, error) {
+	done := 0
+	for done < len(b) {
+		n, err := unix.Write(fd, b[done:])
+		switch {
+		case err == nil:
+			done += n
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN):
+			return done, nil
+		default:
+			return done, err
+		}
+	}
+	return done, nil
 }
 
 // look asks the kernel. One TCP_INFO counts bytes and acknowledgements at one

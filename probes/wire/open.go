@@ -60,14 +60,14 @@ func (c *Conn) speak(ctx context.Context, o Options, target string, e *Evidence)
 		c.opened = time.Now()
 	}
 	if o.TLS == nil {
-		return "", c.agree(ctx, o)
+		return "", c.agree(o)
 	}
 	c.tap.records = true
 	if failure, err := c.handshake(ctx, o, e); err != nil {
 		return failure, err
 	}
 	c.opened = time.Now()
-	return FailureTLS, c.agree(ctx, o)
+	return FailureTLS, c.agree(o)
 }
 
 func addrPort(a net.Addr) netip.AddrPort {

@@ -79,6 +79,11 @@ func serveOn(t testing.TB, addr string, config *tls.Config, script func(*peer)) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serveFrom(t, l, config, script)
+}
+
+func serveFrom(t testing.TB, l net.Listener, config *tls.Config, script func(*peer)) *server {
+	t.Helper()
 	s := &server{t: t, addr: netip.MustParseAddrPort(l.Addr().String()), tls: config, script: script, peers: make(chan *peer, 64)}
 	var running sync.WaitGroup
 	running.Go(func() {
