@@ -38,6 +38,40 @@ func TestPingAdvice(t *testing.T) {
 	}
 }
 
+// TestTooManyPings: connections that the client's own PINGs end are never a pass,
+// whatever the age; an idle limit at the same age is one.
+func TestTooManyPings(t *testing.T) {
+	const s = time.Second
+	at := func(keepAlive time.Duration, reason probes.Reason, debug string) Input {
+		in := one(rungAt(0, 15*s, reason).closed(10*s, probes.HowGoaway).reuse(func(a *probes.Attempt) {
+			a.Goaway = &probes.Goaway{Code: 11, Debug: debug, Age: 10 * s, Idle: true}
+		}))
+		in.Spec.KeepAlive = keepAlive
+		return in
+	}
+	for _, keepAlive := range []time.Duration{0, 3 * s, 10 * s, 15 * s, time.Minute} {
+		for _, reason := range []probes.Reason{probes.ReasonIdleGoaway, probes.ReasonGoawayUnprocessed, probes.ReasonGoawayProcessed} {
+			want := probes.VerdictDegraded
+			if keepAlive > 10*s { // the only rung, and no run before
+				want = probes.VerdictFail
+			}
+			in := at(keepAlive, reason, "too_many_pings")
+			o := Judge(in)[0]
+			if o.Verdict != want || o.Diagnosis != probes.DiagnosisEarlyClose || o.Family != probes.FamilyConnection ||
+				!strings.Contains(o.Message, "too_many_pings") || len(o.Advice) == 0 || !strings.Contains(o.Advice[0], "PING interval") {
+				t.Errorf("%s, keep_alive %s: %s %s: %s\n%q", reason, keepAlive, o.Verdict, o.Diagnosis, o.Message, o.Advice)
+			}
+			if b := NextBound(in); b.Known != (probes.Bracket{}) {
+				t.Errorf("%s: PINGs are taken for the path's bound: %+v", reason, b)
+			}
+		}
+		o := Judge(at(keepAlive, probes.ReasonIdleGoaway, ""))[0]
+		if pass := keepAlive <= 10*s; pass != (o.Verdict == probes.VerdictPass) || strings.Contains(o.Message, "PING") {
+			t.Errorf("an idle limit, keep_alive %s: %s: %s", keepAlive, o.Verdict, o.Message)
+		}
+	}
+}
+
 // TestGRPCWords: a gRPC answer is told by its own status, since HTTP's is always
 // 200; and a health check that does not serve by its detail.
 func TestGRPCWords(t *testing.T) {

@@ -16,6 +16,7 @@ type Facts struct {
 	Early      Early
 	Instant    bool // closed within 100 ms of the answer
 	Changed    bool // two runs agree that the path's bound has moved, and this rung is to tell it
+	Pings      bool // the server said that it ended the connection because of the client's HTTP/2 PINGs
 	Expiry     Expiry
 }
 

@@ -93,6 +93,7 @@ func (l *ladder) judge(rules []Rule, i int) *judgement {
 	if j.reused() {
 		j.facts.Age = l.ageOf(j.rung)
 		j.facts.Instant = j.rung.instant()
+		j.facts.Pings = j.tooManyPings()
 		if j.facts.Age == AgeEarly {
 			j.facts.Early = l.earlyCase(i)
 		}

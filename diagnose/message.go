@@ -94,6 +94,9 @@ func (j *judgement) freshMessage() string {
 // rungMessage is about a connection that did not survive its idle time.
 func (j *judgement) rungMessage() string {
 	text := j.endText()
+	if j.facts.Pings {
+		text += "; the server says why: too_many_pings, the client's own HTTP/2 PINGs"
+	}
 	if answered(j.rung.control) {
 		text += "; a fresh one worked"
 	}

@@ -17,6 +17,7 @@ type Rule struct {
 	Exhausted   bool
 	Instant     bool
 	Changed     bool
+	Pings       bool
 	Again       []Again
 	Control     []Control
 	Ages        []Age
@@ -81,6 +82,7 @@ func (r Rule) matches(f Facts) bool {
 		(!r.Exhausted || f.Exhausted) &&
 		(!r.Instant || f.Instant) &&
 		(!r.Changed || f.Changed) &&
+		(!r.Pings || f.Pings) &&
 		within(r.Again, f.Again) &&
 		within(r.Control, f.Control) &&
 		within(r.Ages, f.Age) &&

@@ -15,10 +15,10 @@ func everyCase(visit func(Facts)) {
 			for _, reason := range probes.Reasons() {
 				for _, again := range againValues() {
 					for _, control := range controlValues() {
-						for bits := range 16 {
+						for bits := range 32 {
 							everyAge(Facts{
 								Kind: kind, Connection: conn, Reason: reason, Again: again, Control: control,
-								Delayed: bits&1 > 0, Instant: bits&2 > 0, Exhausted: bits&4 > 0, Changed: bits&8 > 0,
+								Delayed: bits&1 > 0, Instant: bits&2 > 0, Exhausted: bits&4 > 0, Changed: bits&8 > 0, Pings: bits&16 > 0,
 							}, visit)
 						}
 					}
@@ -88,8 +88,12 @@ func TestRulesAreTotal(t *testing.T) {
 
 // mayPass lists the only ways to a pass: a whole answer as expected, and a
 // connection closed in good order, not early. A rung that is to tell of a moved
-// bound is none.
+// bound is none, nor one that the client's own PINGs ended.
 func mayPass(f Facts) bool {
+	goaway := []probes.Reason{probes.ReasonIdleGoaway, probes.ReasonGoawayUnprocessed}
+	if f.Pings && f.Kind == probes.KindIdle && f.Connection == probes.ConnectionReused && slices.Contains(goaway, f.Reason) {
+		return false
+	}
 	if f.Changed && f.Kind == probes.KindIdle && f.Connection == probes.ConnectionReused {
 		return false
 	}
