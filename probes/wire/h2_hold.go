@@ -99,7 +99,9 @@ func (c *Conn) awaitFrames(untilClosed bool) error {
 	})
 	if err == nil {
 		c.take(came, came.Queued, c.idleFrame)
-		c.h2.looked = came.At
+		if c.tap.room <= 0 { // with the hold's end passed nothing is read: it is there still, and as old as it was
+			c.h2.looked = came.At
+		}
 	}
 	return err
 }
@@ -201,7 +203,10 @@ func (c *Conn) closedBy(state string, s *Snapshot) *Close {
 		floor = c.h2.looked
 	}
 	dated := *s
-	dated.Came = s.cameAt(floor)
+	dated.Came = s.At.Add(-waited(s.LastDataRecv)) // frames and alerts are data: a FIN behind them came later
+	if dated.Came.Before(floor) {
+		dated.Came = floor
+	}
 	return dated.close(state, c.idleSince)
 }
 
