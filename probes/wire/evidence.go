@@ -15,6 +15,8 @@ type Evidence struct {
 	Refused  bool    // the gate did not let the request out
 	Error    string  // what the system said, for people; never decides
 
+	ProxyAnswer *ProxyAnswer // of a proxy that was asked and did not open the connection; nil: it did, or none was asked
+
 	Phases  Phases
 	Started time.Time     // when the first request byte was about to leave; zero: nothing left
 	Elapsed time.Duration // first request byte to the end; of an opening that failed, to its failure

@@ -92,6 +92,7 @@ func (c *Conn) through(ctx context.Context, o Options, target string, e *Evidenc
 		err = p.askCONNECT(lower, target)
 	}
 	if err != nil {
+		e.ProxyAnswer = proxyAnswer(err)
 		return fmt.Errorf("asking it for %s: %w", target, spoken(err, o.Connect))
 	}
 	deadline(ctx, c.raw, time.Time{})
@@ -163,17 +164,15 @@ func (p *Proxy) askCONNECT(proxy io.ReadWriter, target string) error {
 	if err != nil {
 		return err
 	}
-	status, err := connectStatus(head)
-	switch {
-	case err != nil:
+	status, header, err := connectStatus(head)
+	if err != nil || status/100 == 2 {
 		return err
-	case status/100 == 2:
-		return nil
-	case status == http.StatusProxyAuthRequired:
-		return errors.New(p.Unauthorized())
-	default:
-		return fmt.Errorf("it refused with %d %s", status, http.StatusText(status))
 	}
+	why := fmt.Sprintf("it refused with %d %s", status, http.StatusText(status))
+	if status == http.StatusProxyAuthRequired {
+		why = p.Unauthorized()
+	}
+	return &refusal{ProxyAnswer{status, header, finalStatus(status)}, why}
 }
 
 // Unauthorized words a 407.
@@ -207,14 +206,14 @@ func readHead(r io.Reader) ([]byte, error) {
 	return nil, fmt.Errorf("the head of its answer is longer than %d bytes", maxProxyHead)
 }
 
-// connectStatus is the status of the answer to CONNECT.
-func connectStatus(head []byte) (int, error) {
+// connectStatus is the status of the answer to CONNECT, and its header.
+func connectStatus(head []byte) (int, http.Header, error) {
 	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(head)), &http.Request{Method: http.MethodConnect})
 	if err != nil {
-		return 0, errors.New("what it answered is no HTTP") // the parser's error quotes what came
+		return 0, nil, errors.New("what it answered is no HTTP") // the parser's error quotes what came
 	}
 	_ = resp.Body.Close() // none was read: what follows the head is the host's
-	return resp.StatusCode, nil
+	return resp.StatusCode, resp.Header, nil
 }
 
 // whole makes of a request to the host one that the proxy reads: its URL whole,

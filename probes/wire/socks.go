@@ -26,6 +26,9 @@ func (p *Proxy) askSOCKS(conn net.Conn, target string) error {
 	if errors.As(err, &op) && op.Op == "socks connect" {
 		err = op.Err
 	}
+	if final := finalSOCKS(err.Error()); final {
+		return &refusal{ProxyAnswer{Final: true}, answered(err).Error()}
+	}
 	return answered(err)
 }
 
