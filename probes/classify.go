@@ -1,6 +1,10 @@
 package probes
 
-import "perch.example/probes/wire"
+import (
+	"time"
+
+	"perch.example/probes/wire"
+)
 
 // Classify returns the reason that the wire showed: the first rule of the list
 // that matches, or ReasonInternal. ReasonOK means a whole answer; what the
@@ -34,13 +38,14 @@ func wireRules() []rule {
 		{ReasonTLS, failed(wire.FailureTLS)},
 		// TLS 1.3 servers refuse a client's certificate only after it believes
 		// the handshake done: the alert stands where the answer should.
-		{ReasonTLS, func(e wire.Evidence) bool { return !e.Held && e.Stage == wire.StageNone && e.Ending == wire.EndAlert }},
+		{ReasonTLS, takenBack},
 
 		// What had happened before our write. On a fresh connection the same
 		// facts have other names: nothing was idle. Servers send GOAWAY,
 		// close_notify and FIN together. Where a whole answer came in spite of the
 		// GOAWAY (Go and Caddy leave a second before the FIN), a client that reads
 		// would not have asked.
+		{ReasonBadResponse, noHTTP2},
 		{ReasonIdleGoaway, func(e wire.Evidence) bool { return e.Held && goneBefore(e) }},
 		{ReasonGoawayUnprocessed, func(e wire.Evidence) bool { return !e.Held && goneBefore(e) && leftOut(e) }},
 		{ReasonIdleCloseNotify, func(e wire.Evidence) bool { return e.Held && e.Alerted }},
@@ -86,6 +91,20 @@ func failed(f wire.Failure) func(wire.Evidence) bool {
 	return func(e wire.Evidence) bool { return e.Failure == f }
 }
 
+// refusedWithin is how long after a handshake an alert that comes before any request
+// still takes that back: a round trip, and what a busy server needs. Later it ends an
+// idle connection.
+const refusedWithin = time.Second
+
+// takenBack reports whether a TLS alert came before any answer on a new connection,
+// also on one that was then held without a request.
+func takenBack(e wire.Evidence) bool {
+	if e.Stage != wire.StageNone || e.Ending != wire.EndAlert {
+		return false
+	}
+	return !e.Held || e.Served == 0 && (e.IdleClose == nil || e.IdleClose.Age < refusedWithin)
+}
+
 // refusedStream is HTTP/2's REFUSED_STREAM: the request was not looked at.
 const refusedStream = 7
 
@@ -99,6 +118,10 @@ func goneBefore(e wire.Evidence) bool { return gone(e) && e.H2.Goaway.Idle }
 func leftOut(e wire.Evidence) bool {
 	return gone(e) && silent(e) && e.H2.Goaway.LastStream < e.H2.Stream
 }
+
+// noHTTP2 reports whether a peer answered HTTP/2's preface in text. It closes then,
+// often before our request, and that is not why nothing can be asked of it.
+func noHTTP2(e wire.Evidence) bool { return e.H2 != nil && e.H2.Text }
 
 // streamReset reports whether the peer gave up our stream, and nothing else.
 func streamReset(e wire.Evidence) bool {

@@ -28,6 +28,7 @@ func resetWith(code uint32) func(*wire.H2) { return func(h *wire.H2) { h.Reset =
 func h2Cases() []classified {
 	const none, head, body = wire.StageNone, wire.StageHead, wire.StageBody
 	alerted := func(e *wire.Evidence) { e.Alerted = true }
+	text := func(h *wire.H2) { h.Text = true }
 	return []classified{
 		{"h2: whole", evidence(overH2()), probes.ReasonOK},
 		{"h2: an answer names its request, whatever was acknowledged", evidence(held, overH2(), acked(0)), probes.ReasonOK},
@@ -65,6 +66,10 @@ func h2Cases() []classified {
 			e.Before.Unacked = 1
 		}), probes.ReasonNoResponse},
 		{"h2: fin while idle", evidence(held, overH2(), before(wire.StateCloseWait), ends(none, wire.EndEOF), idleClose("fin")), probes.ReasonIdleFIN},
+		{"h2: text in its place, then fin", evidence(before(wire.StateCloseWait), overH2(text), ends(none, wire.EndGarbage)), probes.ReasonBadResponse},
+		{"h2: text in its place, then rst", evidence(before(wire.StateClose), overH2(text), ends(none, wire.EndGarbage)), probes.ReasonBadResponse},
+		{"h2: text in its place, on one that was never used", evidence(held, before(wire.StateCloseWait), overH2(text), ends(none, wire.EndGarbage)), probes.ReasonBadResponse},
+		{"h2: fin after the preface", evidence(before(wire.StateCloseWait), overH2(), ends(none, wire.EndEOF)), probes.ReasonCrossedClose},
 		{"h2: silence", evidence(overH2(), ends(none, wire.EndTimeout)), probes.ReasonNoResponse},
 	}
 }
@@ -72,6 +77,7 @@ func h2Cases() []classified {
 func TestExplainH2(t *testing.T) {
 	const none = wire.StageNone
 	calm := func(h *wire.H2) { h.Goaway.Code, h.Goaway.Debug = 11, "too_many_pings" }
+	full, text := func(h *wire.H2) { h.NoStreams = true }, func(h *wire.H2) { h.Text = true }
 	other := func(h *wire.H2) { h.Goaway.Code, h.Goaway.Debug = 2, "your token was abc" }
 	for _, tt := range []struct {
 		e    wire.Evidence
@@ -82,14 +88,20 @@ func TestExplainH2(t *testing.T) {
 			"GOAWAY after 59s idle, 1s before the request (the GOAWAY's code is ENHANCE_YOUR_CALM, it says too_many_pings)"},
 		{evidence(held, overH2(goaway(1, true), other), ends(none, wire.EndGoaway), idleClose("goaway")),
 			"GOAWAY after 59s idle, 1s before the request (the GOAWAY's code is INTERNAL_ERROR)"},
-		{evidence(overH2(goaway(0, true)), ends(none, wire.EndGoaway)), "GOAWAY before anything was sent on the connection"},
+		{evidence(overH2(goaway(0, true)), ends(none, wire.EndGoaway)), "GOAWAY before the request was sent on it, after HTTP/2's preface and SETTINGS had been"},
 		{evidence(held, overH2(goaway(1, false)), ends(none, wire.EndGoaway)),
 			"GOAWAY 3ms after the request (rtt 1ms), 100 of its 100 bytes acknowledged: it was not processed (the last stream that was is 1, ours 3)"},
 		{evidence(overH2(goaway(3, false)), ends(none, wire.EndEOF)), "GOAWAY, and no whole answer: FIN 3ms after the request (rtt 1ms); it may have been processed"},
 		{evidence(overH2(goaway(3, false), resetWith(8)), ends(none, wire.EndStreamReset)),
 			"GOAWAY, and RST_STREAM with CANCEL 3ms after the request (rtt 1ms): it may have been processed"},
-		{evidence(overH2(resetWith(7)), ends(none, wire.EndStreamReset)), "RST_STREAM 3ms after the request (rtt 1ms): it was refused, and not processed"},
-		{evidence(overH2(resetWith(2)), ends(none, wire.EndStreamReset)), "RST_STREAM with INTERNAL_ERROR 3ms after the request (rtt 1ms)"},
+		{evidence(overH2(resetWith(7)), ends(none, wire.EndStreamReset)), "RST_STREAM 3ms after the request (rtt 1ms): it was refused, and not processed; that ends the stream, not the connection"},
+		{evidence(overH2(resetWith(2)), ends(none, wire.EndStreamReset)), "RST_STREAM with INTERNAL_ERROR 3ms after the request (rtt 1ms); that ends the stream, not the connection"},
+		{evidence(overH2(resetWith(13)), ends(none, wire.EndStreamReset)), "RST_STREAM with HTTP_1_1_REQUIRED 3ms after the request (rtt 1ms); that ends the stream, not the connection: it wants this request in HTTP/1.1 (protocol: http/1.1)"},
+		{evidence(overH2(full), ends(none, wire.EndTimeout)), "no answer in 3ms, 100 of its 100 bytes acknowledged; its SETTINGS allow none (MAX_CONCURRENT_STREAMS 0): clients wait until they do"},
+		{evidence(overH2(text), before(wire.StateCloseWait), ends(none, wire.EndGarbage), func(e *wire.Evidence) { e.Error = "the peer answers in HTTP/1.1, not in HTTP/2" }),
+			"the peer answers in HTTP/1.1, not in HTTP/2 (40 bytes): it does not take the preface that every HTTP/2 connection begins with"},
+		{evidence(overH2(), before(wire.StateCloseWait), ends(none, wire.EndEOF)), "the connection was closed before the request was sent on it, after HTTP/2's preface and SETTINGS had been"},
+		{evidence(overH2(), before(wire.StateClose), ends(none, wire.EndReset)), "the connection was reset before the request was sent on it, after HTTP/2's preface and SETTINGS had been"},
 		{evidence(held, overH2(func(h *wire.H2) { h.PingsSent, h.PingsUnanswered = 5, 3 }), ends(none, wire.EndTimeout)),
 			"no answer in 3ms, 100 of its 100 bytes acknowledged; 3 of 5 PINGs had no answer either"},
 		{evidence(overH2(), ends(none, wire.EndGarbage), func(e *wire.Evidence) { e.Error = "a frame larger than allowed" }),

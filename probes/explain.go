@@ -78,13 +78,13 @@ func sinceClose(e wire.Evidence) time.Duration {
 
 func explainSilent(r Reason, e wire.Evidence) string {
 	if r == ReasonNoResponse {
-		return fmt.Sprintf("no answer in %s%s%s", round(e.Elapsed), acknowledged(e.Last, e), unansweredPings(e))
+		return fmt.Sprintf("no answer in %s%s%s%s", round(e.Elapsed), acknowledged(e.Last, e), unansweredPings(e), noStreams(e))
 	}
 	if r == ReasonCrossedClose && (e.Alerted || finBefore(e)) {
-		return "the connection was closed before anything was sent on it"
+		return "the connection was closed before " + firstSent(e)
 	}
 	if resetBefore(e) {
-		return "the connection was reset before anything was sent on it"
+		return "the connection was reset before " + firstSent(e)
 	}
 	s := fmt.Sprintf("%s %s after the request%s%s", ended(e), round(e.Elapsed), rtt(e), acknowledged(e.First, e))
 	if r == ReasonCrossedClose {
@@ -93,8 +93,19 @@ func explainSilent(r Reason, e wire.Evidence) string {
 	return s
 }
 
+// firstSent is what a connection had not carried when it ended: over HTTP/2 the
+// preface leaves as soon as it is open.
+func firstSent(e wire.Evidence) string {
+	if e.H2 != nil {
+		return "the request was sent on it, after HTTP/2's preface and SETTINGS had been"
+	}
+	return "anything was sent on it"
+}
+
 func explainBad(e wire.Evidence) string {
 	switch {
+	case noHTTP2(e):
+		return fmt.Sprintf("%s (%d bytes): it does not take the preface that every HTTP/2 connection begins with", e.Error, e.ResponseBytes)
 	case unasked(e):
 		return "bytes came before the request was there" + pushed(e)
 	case e.H2 != nil && e.Ending == wire.EndGarbage:

@@ -11,19 +11,37 @@ func explainStream(r Reason, e wire.Evidence) string {
 	after := round(e.Elapsed) + " after the request" + rtt(e)
 	switch {
 	case r == ReasonGoawayUnprocessed && goneBefore(e):
-		return "GOAWAY before anything was sent on the connection" + goawayCode(e)
+		return "GOAWAY before " + firstSent(e) + goawayCode(e)
 	case r == ReasonGoawayUnprocessed:
 		return fmt.Sprintf("GOAWAY %s%s: it was not processed (the last stream that was is %d, ours %d)%s",
 			after, acknowledged(e.First, e), e.H2.Goaway.LastStream, e.H2.Stream, goawayCode(e))
 	case r == ReasonRefusedStream:
-		return "RST_STREAM " + after + ": it was refused, and not processed"
+		return "RST_STREAM " + after + ": it was refused, and not processed; that ends the stream, not the connection" + noStreams(e)
 	case r == ReasonGoawayProcessed && streamReset(e):
 		return fmt.Sprintf("GOAWAY, and RST_STREAM with %s %s: it may have been processed%s", wire.CodeName(*e.H2.Reset), after, goawayCode(e))
 	case r == ReasonGoawayProcessed:
 		return fmt.Sprintf("GOAWAY, and no whole answer: %s %s; it may have been processed%s", ended(e), after, goawayCode(e))
 	default:
-		return fmt.Sprintf("RST_STREAM with %s %s", wire.CodeName(*e.H2.Reset), after)
+		return fmt.Sprintf("RST_STREAM with %s %s; that ends the stream, not the connection%s", wire.CodeName(*e.H2.Reset), after, wantsHTTP1(e))
 	}
+}
+
+// http11Required is HTTP/2's HTTP_1_1_REQUIRED.
+const http11Required = 13
+
+func wantsHTTP1(e wire.Evidence) string {
+	if *e.H2.Reset != http11Required {
+		return ""
+	}
+	return ": it wants this request in HTTP/1.1 (protocol: http/1.1)"
+}
+
+// noStreams says that the peer allows no request at all on this connection.
+func noStreams(e wire.Evidence) string {
+	if e.H2 == nil || !e.H2.NoStreams {
+		return ""
+	}
+	return "; its SETTINGS allow none (MAX_CONCURRENT_STREAMS 0): clients wait until they do"
 }
 
 // unansweredPings says how many of the application's own PINGs met silence while

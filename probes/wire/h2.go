@@ -46,6 +46,8 @@ type h2 struct {
 	room    int64 // how much the peer may send on the connection
 	spent   int   // frames that brought no answer, since the connection was open
 
+	full bool // the peer allows no stream
+
 	replies []byte // frames that the next flush sends
 	lost    Errno  // what the first write of replies that failed showed; a later write shows something else
 

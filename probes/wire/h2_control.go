@@ -8,10 +8,11 @@ import (
 
 const (
 	// A peer may send so many frames that bring no answer, and so many more for
-	// each second of the connection: each costs us work, and some a reply. Go's
-	// server sends 5 in an exchange; who pings each second sends 1 a second.
+	// each second of the connection and each answer: each costs us work, and some a
+	// reply. Go's server sends 5 in an exchange; who pings each second sends 1 a second.
 	maxSpent          = 1000
 	maxSpentPerSecond = 10
+	maxSpentPerAnswer = 50
 	// maxDebug bounds what is kept of a GOAWAY's text.
 	maxDebug = 128
 )
@@ -19,7 +20,7 @@ const (
 // spend counts a frame that brought no answer.
 func (c *Conn) spend() error {
 	c.h2.spent++
-	if c.h2.spent > maxSpent+maxSpentPerSecond*int(time.Since(c.opened).Seconds()) {
+	if c.h2.spent > maxSpent+maxSpentPerSecond*int(time.Since(c.opened).Seconds())+maxSpentPerAnswer*c.served {
 		return protocolError("a flood of frames that bring no answer")
 	}
 	return nil
@@ -77,6 +78,8 @@ func (h *h2) settings(f *http2.SettingsFrame) error {
 			if h.current >= h2WindowLimit {
 				return protocolError("a window larger than allowed")
 			}
+		case s.ID == http2.SettingMaxConcurrentStreams:
+			h.full = s.Val == 0
 		}
 		return nil
 	})

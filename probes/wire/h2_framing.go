@@ -102,11 +102,25 @@ func (c *Conn) fill(r io.Reader, n int) error {
 	return nil
 }
 
+// What a peer sends that speaks no HTTP/2. Some answer with a page that has no head.
+const (
+	answeredHTTP1 protocolError = "the peer answers in HTTP/1.1, not in HTTP/2"
+	answeredText  protocolError = "the peer answers with text, not in HTTP/2"
+)
+
+// notText reports whether a character is none of a text's. A frame's header begins
+// with a length that is allowed, so with a zero byte.
+func notText(r rune) bool {
+	return r != '\r' && r != '\n' && r != '\t' && (r < ' ' || r > '~')
+}
+
 // permit refuses what would cost memory, before any of it is read.
 func (g *framing) permit(f frameHead, limit int64) error {
 	switch {
 	case bytes.HasPrefix(g.buf, []byte("HTTP/1.")):
-		return protocolError("an answer of HTTP/1, where HTTP/2 is spoken")
+		return answeredHTTP1
+	case g.parts == 0 && !bytes.ContainsFunc(g.buf[:frameHeader], notText):
+		return answeredText
 	case f.length > h2MaxFrame:
 		return protocolError("a frame larger than allowed")
 	case g.parts == 0:
