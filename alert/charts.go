@@ -24,7 +24,7 @@ func charts(outcomes []probes.Outcome) Charts {
 	for _, o := range outcomes {
 		for _, a := range o.Attempts {
 			if a.Elapsed > 0 {
-				c.Latency = append(c.Latency, ChartAttempt{Connection: a.Connection, Elapsed: a.Elapsed, RTT: max(0, a.RTT), OK: a.OK()})
+				c.Latency = append(c.Latency, ChartAttempt{Connection: a.Connection, Elapsed: a.Elapsed, RTT: max(0, a.RoundTrip()), OK: a.OK()})
 			}
 		}
 		if o.Kind != probes.KindIdle || o.ID() != worst {

@@ -150,8 +150,8 @@ func result(a probes.Attempt) string {
 	if a.Elapsed > 0 {
 		text += " in " + latency(a.Elapsed)
 	}
-	if !a.OK() && a.Status == 0 && a.RTT >= near {
-		text += " (round trip " + latency(a.RTT) + ")"
+	if !a.OK() && a.Status == 0 && a.RoundTrip() >= near {
+		text += " (round trip " + latency(a.RoundTrip()) + ")"
 	}
 	return text
 }

@@ -83,6 +83,11 @@ func TestRoundTripsWithinOneMachineAreLeftOut(t *testing.T) {
 			t.Errorf("round trip %v: got %q, want %q", rtt, got, want)
 		}
 	}
+	a := exchange(probes.ConnectionReused, probes.ReasonIdleFIN, 70*time.Microsecond)
+	a.RTT, a.MinRTT = 5*ms, 11*time.Microsecond
+	if got := result(a); got != "idle_fin in 0.07 ms" {
+		t.Errorf("a smoothed round trip that acknowledgements made long: got %q", got)
+	}
 	if got := latency(time.Microsecond); got != "< 0.01 ms" {
 		t.Errorf("got %q", got)
 	}

@@ -63,7 +63,7 @@ func (l *ladder) path() clients.Path {
 	}
 	for _, r := range l.rungs {
 		if r.reuse != nil {
-			p.Margin = max(p.Margin, r.reuse.RTT)
+			p.Margin = max(p.Margin, r.reuse.RoundTrip())
 			p.HTTP2 = p.HTTP2 || r.reuse.Proto == overH2
 		}
 	}

@@ -144,7 +144,7 @@ func bareReset(r probes.Reason) bool { return r == probes.ReasonIdleRST || r == 
 // the peer: acknowledged before it and a fresh connection worked, or a whole
 // round trip to a TLS peer that nothing hides.
 func (j *judgement) pathOfReset(fresh string) (probes.Ruling, string) {
-	a, rtt := j.at, smallestRTT(*j.at)
+	a, rtt := j.at, j.at.RoundTrip()
 	const whose = "from the peer or a device in between: a RST does not say"
 	ruled, text := probes.RuledOpen, ""
 	switch {
@@ -164,14 +164,6 @@ func (j *judgement) pathOfReset(fresh string) (probes.Ruling, string) {
 		text = fmt.Sprintf("a RST came %s after our write (round trip %s), %s", human(a.Elapsed), human(rtt), whose)
 	}
 	return ruled, also(text, fresh)
-}
-
-// smallestRTT is the least round trip that is known; 0: none is.
-func smallestRTT(a probes.Attempt) time.Duration {
-	if a.MinRTT > 0 {
-		return a.MinRTT
-	}
-	return a.RTT
 }
 
 func allAcked(a probes.Attempt) bool {

@@ -175,7 +175,7 @@ func (j *judgement) moment() string {
 // inFlight is about an end that crossed the request: it does not acknowledge
 // it, or came sooner than anything that the request caused.
 func (j *judgement) inFlight() string {
-	a, rtt := j.at, smallestRTT(*j.at)
+	a, rtt := j.at, j.at.RoundTrip()
 	what := map[probes.Reason]string{
 		probes.ReasonIdleBytes: "answer that nobody had asked for", probes.ReasonReset: "RST",
 	}[a.Reason]

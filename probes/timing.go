@@ -1,5 +1,7 @@
 package probes
 
+import "time"
+
 // Timing says when a connection was closed, seen from our request.
 type Timing string
 
@@ -57,6 +59,15 @@ func unprocessed(a Attempt) Timing {
 		return TimingInFlight
 	}
 	return ""
+}
+
+// RoundTrip is the least round trip that the kernel measured on the connection, else
+// its smoothed one, which acknowledgements that are held back make longer; 0: unknown.
+func (a Attempt) RoundTrip() time.Duration {
+	if a.MinRTT > 0 {
+		return a.MinRTT
+	}
+	return a.RTT
 }
 
 // FasterThanRTT reports whether the attempt ended sooner than anything that the

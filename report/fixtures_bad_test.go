@@ -48,7 +48,7 @@ func serviceDown() probes.Run {
 	run := baseRun(1200 * ms)
 	refused := func(number int) probes.Attempt {
 		a := try(number, probes.ConnectionFresh, probes.ReasonRefused, 0, 300*us)
-		a.RequestBytes, a.RequestBytesAcked, a.RTT, a.Started = 0, nil, 0, time.Time{}
+		a.RequestBytes, a.RequestBytesAcked, a.RTT, a.MinRTT, a.Started = 0, nil, 0, 0, time.Time{}
 		a.Phases = probes.Phases{DNS: 2 * ms, Connect: 300 * us}
 		a.Detail = "dial tcp 192.0.2.10:443: connect: connection refused"
 		return a

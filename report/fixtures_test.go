@@ -28,7 +28,7 @@ func baseRun(took time.Duration) probes.Run {
 func try(number int, c probes.Connection, r probes.Reason, status int, elapsed time.Duration) probes.Attempt {
 	acked := int64(231)
 	a := probes.Attempt{
-		Number: number, Connection: c, Reason: r, Method: "GET", Status: status, Elapsed: elapsed, RTT: 110 * ms,
+		Number: number, Connection: c, Reason: r, Method: "GET", Status: status, Elapsed: elapsed, RTT: 110 * ms, MinRTT: 110 * ms,
 		Started: started(), RequestBytes: 231, RequestBytesAcked: &acked,
 		Local: netip.MustParseAddrPort("10.0.4.17:43122"), Remote: netip.MustParseAddrPort("192.0.2.10:443"),
 		TraceID: "4bf92f3577b34da6a3ce929d0e0e4736", SpanID: "00f067aa0ba902b7",

@@ -41,6 +41,23 @@ func TestTheRangeOfTheClosesIsSaidOnce(t *testing.T) {
 	}
 }
 
+// TestFasterThanTheSmallestRoundTrip: acknowledgements that are held back make the
+// smoothed one longer than the way to the peer and back.
+func TestFasterThanTheSmallestRoundTrip(t *testing.T) {
+	for _, tt := range []struct {
+		smoothed, smallest time.Duration
+		want               bool
+	}{
+		{5 * ms, 4 * ms, true}, {5 * ms, 11 * us, false}, {5 * ms, 0, false},
+	} {
+		a := reuse(probes.ReasonIdleFIN, 0, ms, time.Minute)
+		a.RTT, a.MinRTT, a.RequestBytesAcked = tt.smoothed, tt.smallest, nil
+		if got := wire(&a); strings.Contains(got, "faster than a round trip (4 ms)") != tt.want || strings.Contains(got, "faster") != tt.want {
+			t.Errorf("%+v: %s", tt, got)
+		}
+	}
+}
+
 // TestAFindingIsToldByItsEarliestClose, of the rungs that come to the same.
 func TestAFindingIsToldByItsEarliestClose(t *testing.T) {
 	rung := func(v probes.Verdict, closed time.Duration, experiences string) *probes.Outcome {

@@ -135,7 +135,7 @@ func ages(outcomes []*probes.Outcome) string {
 // the way to the peer and back was not the peer's answer to this request.
 func fasterThanARoundTrip(a *probes.Attempt) bool {
 	acked := a.RequestBytesAcked != nil && *a.RequestBytesAcked > 0
-	return a.Reason.Closed() && !acked && a.Elapsed > 0 && a.RTT > 0 && a.Elapsed < a.RTT
+	return a.Reason.Closed() && !acked && a.FasterThanRTT()
 }
 
 // wire says what the deciding attempt showed, with the evidence beside it.
@@ -149,7 +149,7 @@ func wire(a *probes.Attempt) string {
 		text += "; it failed after " + latency(a.Elapsed)
 	}
 	if fasterThanARoundTrip(a) {
-		text += ", faster than a round trip (" + latency(a.RTT) + "), so this was no answer to our request"
+		text += ", faster than a round trip (" + latency(a.MinRTT) + "), so this was no answer to our request"
 	}
 	if a.RequestBytesAcked != nil && a.RequestBytes > 0 && a.Status == 0 {
 		text += fmt.Sprintf("; %d of %d request bytes were acknowledged", *a.RequestBytesAcked, a.RequestBytes)
