@@ -66,7 +66,7 @@ func (c *checker) grpcMethod(s *probes.Spec, at place) {
 	if g.Service != "" {
 		c.wrong(key("service"), "is for the health check, and a method is named", "leave it out: the method names its service itself")
 	}
-	if s.ReadOnly == "" {
+	if s.ReadOnly == "" && !c.has(at, "read_only") {
 		c.wrong(key("method"), "may change something, and perch only reads", `say why this method changes nothing: read_only: "<why>"; or leave it out for the health check`)
 	}
 	if len(g.Request) > 0 && !json.Valid(g.Request) {

@@ -61,6 +61,8 @@ func (c *checker) postRules(s *probes.Spec, p probeSettings) {
 			c.wrong(at("read_only"), "vouches for a POST, and this is a "+s.Method, "leave it out: a "+s.Method+" changes nothing by itself")
 		}
 		return
+	case s.ReadOnly == "" && c.has(p.Place, "read_only"): // wrongly, which was told
+		return
 	case s.ReadOnly == "":
 		c.wrong(at("method"), "may change something, and perch only reads", `say why this POST changes nothing: read_only: "<why>"; or want GET, HEAD or OPTIONS`)
 		return
@@ -110,21 +112,23 @@ func typed(headers []probes.Field) bool {
 	return false
 }
 
-// changesNothing refuses GraphQL that changes something. What comes from a source
+// changesNothing refuses what may be carried out as a change. What comes from a source
 // is looked at when it is sent.
 func (c *checker) changesNothing(s *probes.Spec, p probeSettings) {
 	if s.URL == nil || s.GRPC != nil {
 		return
 	}
-	u, header := *s.URL, http.Header{}
+	u, header, later := *s.URL, http.Header{}, false
 	literals, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return // told where it is written
 	}
 	for _, f := range s.Query {
-		if f.From.Zero() {
-			literals.Add(f.Name, f.Value)
+		if !f.From.Zero() {
+			later = true
+			continue
 		}
+		literals.Add(f.Name, f.Value)
 	}
 	u.RawQuery = literals.Encode()
 	for _, f := range s.Headers {
@@ -132,16 +136,19 @@ func (c *checker) changesNothing(s *probes.Spec, p probeSettings) {
 			header.Set(f.Name, f.Value)
 		}
 	}
-	const fix = "perch only reads: want GraphQL of queries alone, with their text"
-	if err := probes.ChangesNothing(&u, header, nil); err != nil {
+	const fix = "perch only reads: want GraphQL of queries alone, with their text, and no other method"
+	if err := probes.ChangesNothing(http.MethodGet, &u, header, nil); err != nil {
 		key := "path"
 		if !c.has(p.Place, key) {
 			key = "query"
 		}
 		c.wrong(c.at(p.Place, key), "the request may change something: "+err.Error(), fix)
+		return
 	}
-	u.RawQuery = ""
-	if err := probes.ChangesNothing(&u, header, s.Body); err != nil {
+	if len(s.Body) == 0 && later {
+		return // the text may be in a parameter
+	}
+	if err := probes.ChangesNothing(s.Method, &u, header, s.Body); err != nil {
 		c.wrong(c.at(p.Place, "body"), "the request may change something: "+err.Error(), fix)
 	}
 }
@@ -178,10 +185,23 @@ func (f *secrets) in(name string, val any) {
 		for _, below := range val {
 			f.in(name, below)
 		}
+	case float64:
+		f.sure = f.sure || secretMember(name)
+		f.looks = f.looks || f.sure
 	case string:
-		sure := val != "" && credential(name, val)
+		sure := val != "" && (credential(name, val) || secretMember(name))
 		word := !strings.ContainsAny(val, " \n") // prose, and a query's text, hold anything
 		f.sure = f.sure || sure
 		f.looks = f.looks || sure || val != "" && secretName(name) || word && looksSecret(val)
 	}
+}
+
+// secretMember reports whether a body's member, or a form's field, of this name is for
+// a secret alone. Such as "key" and "session" are for other things, too.
+func secretMember(name string) bool {
+	switch folded(name) {
+	case "key", "session", "auth", "pass", "sig", "signature":
+		return false
+	}
+	return secretName(name)
 }

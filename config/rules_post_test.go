@@ -20,12 +20,17 @@ func TestSecretsInABody(t *testing.T) {
 	}{
 		{`{"text":"shoes","key":"","task_id":1}`, false, false},
 		{`{"query":"query Q { task_id bearer }"}`, false, false},
-		{`{"text":{"token":"hunter2"}}`, true, false},
+		{`{"text":{"token":"hunter2"}}`, true, true},
+		{`{"password":"hunter2"}`, true, true},
+		{`{"login":{"PassWord":["hunter2"]}}`, true, true},
+		{`{"password":12345678}`, true, true},
+		{`{"password":""}`, false, false},
+		{`{"key":"shoes"}`, true, false},
 		{`[{"api_key":"hunter2"}]`, true, true},
 		{`{"text":"eyJhbGciOiJIUzI1NiJ9.hunter2"}`, true, true},
 		{`q=shoes&page=1`, false, false},
 		{`q=shoes&api_key=hunter2`, true, true},
-		{`q=shoes&password=hunter2`, true, false},
+		{`q=shoes&password=hunter2`, true, true},
 		{"some text; ghp_hunter2", false, false},
 		{"ghp_hunter2; 100%", true, true},
 	} {
@@ -67,6 +72,18 @@ func TestBodyArrives(t *testing.T) {
 		t.Errorf("%v, %v", got.Targets, err)
 	}
 	if _, err := Parse(Options{}, withBody(strings.Repeat("a", maxBody+1))); err == nil || !strings.Contains(err.Error(), "want at most 65536") {
+		t.Error(err)
+	}
+}
+
+// TestSecretsInARequest: a gRPC request is a body, too.
+func TestSecretsInARequest(t *testing.T) {
+	file := File{"grpc.yaml", []byte("version: 1\ntargets:\n  - name: a\n    url: https://a.example\n    probes:\n" +
+		"      - {name: p, kind: grpc, read_only: a search, grpc: {method: a.B/List, request: '{\"token\":\"hunter2\"}'}}\n")}
+	if got, err := Parse(Options{}, file); err != nil || !strings.Contains(strings.Join(got.Warnings, "\n"), "grpc.request: holds a literal that looks like a secret") {
+		t.Errorf("%q, %v", got.Warnings, err)
+	}
+	if _, err := Parse(Options{NoCredentials: true}, file); err == nil || !strings.Contains(err.Error(), "grpc.request: holds a literal") || strings.Contains(err.Error(), "hunter2") {
 		t.Error(err)
 	}
 }

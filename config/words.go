@@ -87,16 +87,16 @@ func hidden(v value) value {
 	return v
 }
 
-// filled refuses empty text.
+// filled refuses text of nothing, or of blanks alone.
 func filled(v value) value {
 	inner := v.parse
 	v.parse = func(s string) (any, *trouble) {
-		if s == "" {
+		if strings.TrimSpace(s) == "" {
 			return nil, &trouble{"", v.want}
 		}
 		return inner(s)
 	}
-	v.schema = map[string]any{"type": "string", "minLength": 1}
+	v.schema = map[string]any{"type": "string", "pattern": `\S`}
 	return v
 }
 
@@ -153,7 +153,12 @@ func headerName() value {
 	})
 	inner := v.parse
 	v.parse = func(s string) (any, *trouble) {
+		if probes.OverridesMethod(s) {
+			return nil, &trouble{"asks the server to take another method for the request, and perch only reads", "leave it out"}
+		}
 		switch strings.ToLower(s) {
+		case "proxy-authorization":
+			return nil, &trouble{"is the proxy's, and a header goes to the API", "want proxy_credentials: {from: {env: NAME}}, which holds user:password"}
 		case "host":
 			return nil, &trouble{"is set by perch from the url", "put the host into url"}
 		case "user-agent", "traceparent":

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"strings"
 )
 
 // addBody gives each request the spec's body. What nobody gave a type is JSON:
@@ -37,25 +38,31 @@ func (c *call) leave(ctx context.Context, r *http.Request, role Role) error {
 // that may be closing.
 func (c *call) harmless(r *http.Request) error {
 	s := c.spec
+	if err := overridesMethod(r.Header); err != nil {
+		return &Denied{Why: "the request may change something: " + err.Error()}
+	}
+	vouched := strings.TrimSpace(s.ReadOnly) != ""
 	switch cmp.Or(r.Method, http.MethodGet) {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 	case http.MethodPost:
 		switch {
-		case s.GRPC != nil && s.GRPC.Method != "" && s.ReadOnly == "":
+		case s.GRPC != nil && s.GRPC.Method != "" && !vouched:
 			return &Denied{Why: "nobody says that the gRPC method " + s.GRPC.Method + " changes nothing (read_only)"}
 		case s.GRPC != nil:
 			return nil // its body is no text
-		case s.ReadOnly == "":
+		case !vouched:
 			return &Denied{Why: "nobody says that this POST changes nothing (read_only)"}
 		case s.Kind != KindHTTP:
 			return &Denied{Why: "a POST goes out on fresh connections only: kind " + string(s.Kind) + " has none"}
+		case c.unused:
+			return &Denied{Why: "a POST goes out on fresh connections only, and this one waited"}
 		case c.sent:
 			return &Denied{Why: "a POST is sent once, on a fresh connection: something left already"}
 		}
 	default:
 		return &Denied{Why: "the method " + r.Method + " may change something, and perch only reads"}
 	}
-	if err := ChangesNothing(r.URL, r.Header, c.body); err != nil {
+	if err := ChangesNothing(r.Method, r.URL, r.Header, c.body); err != nil {
 		return &Denied{Why: "the request may change something: " + err.Error()}
 	}
 	return nil

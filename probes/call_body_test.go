@@ -83,9 +83,22 @@ func TestPOSTNobodyVouchesFor(t *testing.T) {
 		change func(*Spec)
 		says   string
 	}{
-		"no reason":  {func(s *Spec) { s.ReadOnly = "" }, "nobody says"},
-		"a mutation": {func(s *Spec) { s.Body = []byte(`{"query":"mutation {zq}"}`) }, "a GraphQL mutation"},
-		"a PUT":      {func(s *Spec) { s.Method = http.MethodPut }, "the method PUT"},
+		"no reason":          {func(s *Spec) { s.ReadOnly = "" }, "nobody says"},
+		"a mutation":         {func(s *Spec) { s.Body = []byte(`{"query":"mutation {zq}"}`) }, "a GraphQL mutation"},
+		"a reason of blanks": {func(s *Spec) { s.ReadOnly = " \t\n" }, "nobody says"},
+		"another method in a header": {func(s *Spec) {
+			s.Headers = []Field{{Name: "X-HTTP-Method-Override", From: Source{Env: "M"}}}
+		}, "another method"},
+		"another method in the body": {func(s *Spec) { s.Body = []byte(`{"_method":"DELETE"}`) }, "another method"},
+		"another method of a GET": {func(s *Spec) {
+			s.Method, s.ReadOnly, s.Body = "GET", "", nil
+			s.Headers = []Field{{Name: "X_HTTP_Method_Override", Value: "DELETE"}}
+		}, "another method"},
+		"another method in a GET's URL": {func(s *Spec) {
+			s.Method, s.ReadOnly, s.Body = "GET", "", nil
+			s.URL = &url.URL{Scheme: "http", Host: s.URL.Host, Path: "/", RawQuery: "_method=DELETE"}
+		}, "another method"},
+		"a PUT": {func(s *Spec) { s.Method = http.MethodPut }, "the method PUT"},
 		"a GET that is": {func(s *Spec) {
 			s.Method, s.URL = "GET", &url.URL{Scheme: "http", Host: s.URL.Host, Path: "/", RawQuery: "query=mutation{zq}"}
 		}, "a GraphQL mutation"},
@@ -97,7 +110,11 @@ func TestPOSTNobodyVouchesFor(t *testing.T) {
 				s := aSearch(t)
 				c.change(s)
 				h := &http.Request{Method: s.Method, URL: s.URL, Header: http.Header{}}
+				for _, f := range s.Headers {
+					h.Header.Set(f.Name, "DELETE")
+				}
 				k := &call{spec: s, env: newEnv(p, d), body: s.Body}
+				k.env.Secrets = func(Source) (Secret, error) { return NewSecret("DELETE"), nil }
 				var denied *Denied
 				if err := k.harmless(h); !errors.As(err, &denied) || !strings.Contains(denied.Why, c.says) || strings.Contains(denied.Why, "zq") {
 					t.Errorf("%v, want %q", err, c.says)
@@ -122,6 +139,20 @@ func TestHeldPOSTNeverLeaves(t *testing.T) {
 		done := make(chan Observation)
 		StartIdle(t.Context(), s, time.Second, newEnv(p, d), func(o Observation) { done <- o })
 		if o := <-done; o.Cut != CutSkipped || !strings.Contains(o.CutDetail, "fresh connections only") || len(p.requests()) != 0 {
+			t.Errorf("%+v, %d requests", o, len(p.requests()))
+		}
+		d.settled(t)
+	})
+}
+
+// TestWaitedPOSTNeverLeaves: a connection that was held before its first request is
+// no fresh one.
+func TestWaitedPOSTNeverLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := newPeer(t, answer(200)), &desk{t: t}
+		done := make(chan Observation)
+		StartUnused(t.Context(), aSearch(t), time.Second, newEnv(p, d), func(o Observation) { done <- o })
+		if o := <-done; len(p.requests()) != 0 || !strings.Contains(o.CutDetail, "this one waited") {
 			t.Errorf("%+v, %d requests", o, len(p.requests()))
 		}
 		d.settled(t)

@@ -21,7 +21,11 @@ func judged(t *testing.T, address, contentType, body string) error {
 	if contentType != "" {
 		h.Set("Content-Type", contentType)
 	}
-	return ChangesNothing(u, h, []byte(body))
+	method := http.MethodPost
+	if body == "" && contentType == "" {
+		method = http.MethodGet
+	}
+	return ChangesNothing(method, u, h, []byte(body))
 }
 
 func TestChangesNothing(t *testing.T) {
@@ -35,7 +39,11 @@ func TestChangesNothing(t *testing.T) {
 		{"a hashtag", rest, isJSON, `{"query":"#mutation"}`, ""},
 		{"a search for the word", rest, isJSON, `{"query":"mutation of genes {x"}`, "cannot be read"},
 		{"the word within", rest, isJSON, `{"query":"gene mutation {x}"}`, ""},
-		{"Elasticsearch", rest, isJSON, `{"query":{"match":{"text":"mutation {a}"}}}`, ""},
+		{"Elasticsearch", rest, isJSON, `{"query":{"match":{"type":"mutation"}},"id":1}`, ""},
+		{"JSON in a parameter", rest + "?filter=%7B%22type%22:%22mutation%22%7D&id=1", "", "", ""},
+		{"JSON in a text", rest, isJSON, `{"filter":"{\"type\":\"mutation\"}"}`, ""},
+		{"JSON-RPC", rest, isJSON, `{"jsonrpc":"2.0","method":"search","params":["a"],"id":1}`, ""},
+		{"a parameter that is no override", rest + "?method=list&http_method=GET", "", "", ""},
 		{"its many searches", rest, "application/x-ndjson", "{}\n{\"query\":{\"match_all\":{}}}\n", ""},
 		{"SQL", rest, isJSON, `{"query":"SELECT 1"}`, ""},
 		{"PromQL", rest, form, `query=up%7Bjob%3D%22mutation%22%7D&time=1`, ""},
@@ -45,7 +53,10 @@ func TestChangesNothing(t *testing.T) {
 		{"in short", graphql, isJSON, `{"query":"{ __schema { mutationType { name } subscriptionType { name } } }"}`, ""},
 		{"with fragments", graphql, isJSON, `{"query":"{ ...f } fragment f on Query { a }"}`, ""},
 		{"a batch of queries", graphql, isJSON, `[{"query":"{a}"},{"query":"{b}"}]`, ""},
-		{"with its hash", graphql, isJSON, `{"query":"{a}","extensions":{"persistedQuery":{"version":1,"sha256Hash":"x"}}}`, ""},
+		{"a query in the URL of a GET", graphql + "?query=%7Ba%7D&variables=%7B%22id%22:1%7D", "", "", ""},
+		{"in the URL of a POST without a body", graphql + "?query=%7Ba%7D", isJSON, "", ""},
+		{"a query in a form", graphql, form, "query=%7Ba(b:%22x%3By%22)%7D&variables=%7B%7D", ""},
+		{"a page beside it", graphql + "-docs?page=2", "", "", ""},
 		{"as GraphQL", rest, "application/graphql", "{ a }", ""},
 		{"with a charset", graphql, isJSON + "; charset=UTF-8", `{"query":"{a}"}`, ""},
 
@@ -93,7 +104,7 @@ func TestChangesNothing(t *testing.T) {
 }
 
 func TestHiddenBodyIsRefused(t *testing.T) {
-	err := ChangesNothing(&url.URL{Path: "/"}, http.Header{"Content-Encoding": {"gzip"}}, []byte("x"))
+	err := ChangesNothing("POST", &url.URL{Path: "/"}, http.Header{"Content-Encoding": {"gzip"}}, []byte("x"))
 	if err == nil || !strings.Contains(err.Error(), "Content-Encoding") {
 		t.Error(err)
 	}
@@ -115,12 +126,12 @@ func FuzzChangesNothing(f *testing.F) {
 			return
 		}
 		h := http.Header{"Content-Type": {kind}}
-		if err := ChangesNothing(u, h, body); err != nil && strings.Contains(err.Error(), "zq") {
+		if err := ChangesNothing("POST", u, h, body); err != nil && strings.Contains(err.Error(), "zq") {
 			t.Errorf("tells of the body: %v", err)
 		}
 		text := strings.ToValidUTF8(string(body), "")
 		wrapped, err := json.Marshal(map[string]string{"query": text})
-		if err != nil || ChangesNothing(u, http.Header{"Content-Type": {"application/json"}}, wrapped) != nil {
+		if err != nil || ChangesNothing("POST", u, http.Header{"Content-Type": {"application/json"}}, wrapped) != nil {
 			return
 		}
 		doc, err := parser.ParseQuery(&ast.Source{Input: text})
