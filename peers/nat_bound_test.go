@@ -20,41 +20,37 @@ targets:
     url: %s
     rate_limit: 50/s
     share: 100%%
-    timeouts: {response: 2s}
+    timeouts: {response: 1s}
     %s
     probes:
-      - {name: held, kind: idle, path: /, keep_alive: 4s}
+      - {name: held, kind: idle, path: /, keep_alive: %s}
 `
 
 // config writes what a user would have for this path, with a state in dir.
-func (n *nat) config(t *testing.T, dir, client string) string {
+func (n *nat) config(t *testing.T, dir, keepAlive, client string) string {
 	t.Helper()
-	return write(t, filepath.Join(dir, "perch.yaml"), fmt.Sprintf(natConfig, filepath.Join(dir, "state"), n.url, client))
+	return write(t, filepath.Join(dir, "perch.yaml"), fmt.Sprintf(natConfig, filepath.Join(dir, "state"), n.url, client, keepAlive))
 }
 
-// TestNATThatForgets: a router that forgets after 3 s is found as [2, 4) in one
-// run, and to 100 ms within three, whether it drops what it has forgotten or
-// answers for it.
-func TestNATThatForgets(t *testing.T) {
-	for forgotten, reason := range map[string]string{forgotDrop: "blackhole", forgotReject: "reset"} {
-		t.Run(reason, func(t *testing.T) {
-			t.Parallel()
-			n := startNAT(t, forgotten)
-			file := n.config(t, t.TempDir(), "")
-			var last natIdle
-			for run := range 4 {
-				r := n.perch(t, "run", "--all", "--config", file)
-				last = r.Idle[0]
-				t.Logf("run %d: %d rungs, %+v", run+1, len(r.Outcomes), last)
-				n.checkRungs(t, r, reason)
-				if last.Survived < 2 || last.Died > 4 || last.Survived >= 3.02 || last.Died < 2.98 || last.Measured > 0 {
-					t.Fatalf("run %d: %+v, want a bracket around 3 s within [2, 4)", run+1, last)
-				}
-				if width := last.Died - last.Survived; run >= 2 && width > 0.1 {
-					t.Errorf("run %d: %+v is %.3f s wide, want at most 0.1", run+1, last, width)
-				}
+// natThatForgets: a router that forgets after 3 s is found as [2, 4) in one run,
+// and to 100 ms within three, whether it drops what it has forgotten or answers
+// for it.
+func natThatForgets(forgotten, reason string) func(*testing.T) {
+	return func(t *testing.T) {
+		n := startNAT(t, forgotten)
+		file := n.config(t, t.TempDir(), "4s", "")
+		for run := range 3 {
+			r := n.perch(t, "run", "--all", "--config", file)
+			got := r.Idle[0]
+			t.Logf("run %d: %d rungs, %+v", run+1, len(r.Outcomes), got)
+			n.checkRungs(t, r, reason)
+			if got.Survived < 2 || got.Died > 4 || got.Survived >= 3.02 || got.Died < 2.98 || got.Measured > 0 {
+				t.Fatalf("run %d: %+v, want a bracket around 3 s within [2, 4)", run+1, got)
 			}
-		})
+			if width := got.Died - got.Survived; run == 2 && width > 0.1 {
+				t.Errorf("%+v is %.3f s wide after three runs, want at most 0.1", got, width)
+			}
+		}
 	}
 }
 
@@ -78,30 +74,27 @@ func (n *nat) checkRungs(t *testing.T, r natReport, reason string) {
 	}
 }
 
-// TestNATAndTCPKeepAlive: a packet a second keeps the connection known, and the
-// report says that it did: the runs before had none.
-func TestNATAndTCPKeepAlive(t *testing.T) {
-	const packets = "client: {kind: go-net-http, max_idle: 6s, tcp_keep_alive: 1s}"
-	for _, forgotten := range []string{forgotDrop, forgotReject} {
-		t.Run(strings.Fields(forgotten)[0], func(t *testing.T) {
-			t.Parallel()
-			n := startNAT(t, forgotten)
-			dir := t.TempDir()
-			n.perch(t, "run", "--all", "--config", n.config(t, dir, ""))
-			r := n.perch(t, "run", "--all", "--config", n.config(t, dir, packets))
-			if got := r.Idle[0]; got.Died > 0 || got.Survived < 6 {
-				t.Errorf("with a packet a second: %+v, want all rungs to survive", got)
+// natAndTCPKeepAlive: a packet a second keeps the connection known, and the
+// report says that it did: the run before had none.
+func natAndTCPKeepAlive(forgotten string) func(*testing.T) {
+	return func(t *testing.T) {
+		const packets = "client: {kind: go-net-http, max_idle: 6s, tcp_keep_alive: 1s}"
+		n := startNAT(t, forgotten)
+		dir := t.TempDir()
+		n.perch(t, "run", "--all", "--config", n.config(t, dir, "4s", ""))
+		r := n.perch(t, "run", "--all", "--config", n.config(t, dir, "4s", packets))
+		if got := r.Idle[0]; got.Died > 0 || got.Survived < 6 {
+			t.Errorf("with a packet a second: %+v, want all rungs to survive", got)
+		}
+		told := false
+		for _, o := range r.Outcomes {
+			if o.Reason != "ok" {
+				t.Errorf("held %v s: %s: %s", o.HoldSeconds, o.Reason, o.Message)
 			}
-			told := false
-			for _, o := range r.Outcomes {
-				if o.Reason != "ok" {
-					t.Errorf("held %v s: %s: %s", o.HoldSeconds, o.Reason, o.Message)
-				}
-				told = told || strings.Contains(o.Message, "TCP keep-alive every 1 s kept it")
-			}
-			if !told {
-				t.Errorf("no rung says that TCP keep-alive kept it: %+v", r.Outcomes)
-			}
-		})
+			told = told || strings.Contains(o.Message, "TCP keep-alive every 1 s kept it")
+		}
+		if !told {
+			t.Errorf("no rung says that TCP keep-alive kept it: %+v", r.Outcomes)
+		}
 	}
 }

@@ -63,7 +63,7 @@ func startNAT(t *testing.T, forgotten string) *nat {
 	natDo(t, fmt.Sprintf(natRules, forgotten), "ip", "netns", "exec", n.router, "nft", "-f", "-")
 	n.set(t, "net/ipv4/ip_forward", 1)
 	n.set(t, "net/netfilter/nf_conntrack_tcp_loose", 0)
-	n.set(t, "net/netfilter/nf_conntrack_tcp_timeout_established", int(natTimeout.Seconds()))
+	n.forgetsAfter(t, natTimeout)
 	n.url = n.serve(t)
 	return n
 }
@@ -90,6 +90,13 @@ table ip filter {
 func (n *nat) set(t *testing.T, key string, value int) {
 	t.Helper()
 	natDo(t, "", "ip", "netns", "exec", n.router, "sh", "-c", fmt.Sprintf("echo %d > /proc/sys/%s", value, key))
+}
+
+// forgetsAfter says how long from its next packet on a connection is known; in
+// whole seconds.
+func (n *nat) forgetsAfter(t *testing.T, idle time.Duration) {
+	t.Helper()
+	n.set(t, "net/netfilter/nf_conntrack_tcp_timeout_established", int(idle.Seconds()))
 }
 
 // serve answers at the far end, and never closes a connection.
@@ -132,9 +139,18 @@ func inNamed(name string, f func() error) error {
 // perch runs the command where the application would run, and reads its report.
 func (n *nat) perch(t *testing.T, args ...string) natReport {
 	t.Helper()
-	path, err := buildPerch()
+	r, err := n.run(args...)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return r
+}
+
+// run is perch, for goroutines beside the test's.
+func (n *nat) run(args ...string) (r natReport, err error) {
+	path, err := buildPerch()
+	if err != nil {
+		return r, err
 	}
 	cmd := exec.Command("ip", append([]string{"netns", "exec", n.client, path}, append(args, "--output", "json")...)...)
 	var out, errs bytes.Buffer
@@ -142,13 +158,12 @@ func (n *nat) perch(t *testing.T, args ...string) natReport {
 	err = cmd.Run()
 	var exit *exec.ExitError
 	if code := cmd.ProcessState.ExitCode(); err != nil && !errors.As(err, &exit) || code > 1 {
-		t.Fatalf("perch %s: exit status %d\n%s%s", strings.Join(args, " "), code, out.String(), errs.String())
+		return r, fmt.Errorf("perch %s: %w, exit status %d\n%s%s", strings.Join(args, " "), err, code, out.String(), errs.String())
 	}
-	var r natReport
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-		t.Fatalf("reading the report: %v\n%s", err, out.String())
+		return r, fmt.Errorf("reading the report: %w\n%s", err, out.String())
 	}
-	return r
+	return r, nil
 }
 
 // natReport is what these tests read of the JSON report.
