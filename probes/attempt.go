@@ -24,17 +24,23 @@ type Attempt struct {
 	Detail     string // for people: the error or the expectation that failed; never decides
 
 	Renewed bool // its token was refused, and there was another one: the next attempt on a fresh connection, if there is one, counts in its place
-	Method  string
-	Status  int         // HTTP status of the whole answer; 0: none came
-	GRPC    *GRPCStatus // what a gRPC answer ended with; nil: no gRPC, or no whole answer
-	Goaway  *Goaway     // HTTP/2: the last GOAWAY that came; nil: none
-	Proto   string
-	Started time.Time     // when the first request byte was about to leave; zero when nothing left
-	Elapsed time.Duration // first request byte to the end of the attempt (the opening, when that failed)
-	Phases  Phases
-	RTT     time.Duration // the kernel's smoothed round trip; 0: unknown
-	MinRTT  time.Duration // the smallest round trip that the kernel measured on the connection; 0: unknown
-	Hello   time.Duration // ClientHello to the first byte back, which the TLS peer itself sends; 0: plain, or unknown
+
+	ProxyAsked bool // a proxy was asked for the connection and did not open it: a request that the proxy saw
+	ProxyFinal bool // what the proxy answered it would answer again
+
+	Method      string
+	Status      int         // HTTP status of the whole answer; 0: none came
+	GRPC        *GRPCStatus // what a gRPC answer ended with; nil: no gRPC, or no whole answer
+	StreamReset *uint32     // HTTP/2: the code with which the peer reset the request's stream; nil: it did not
+	NoHTTP2     bool        // the peer answered in text where HTTP/2 was spoken
+	Goaway      *Goaway     // HTTP/2: the last GOAWAY that came; nil: none
+	Proto       string
+	Started     time.Time     // when the first request byte was about to leave; zero when nothing left
+	Elapsed     time.Duration // first request byte to the end of the attempt (the opening, when that failed)
+	Phases      Phases
+	RTT         time.Duration // the kernel's smoothed round trip; 0: unknown
+	MinRTT      time.Duration // the smallest round trip that the kernel measured on the connection; 0: unknown
+	Hello       time.Duration // ClientHello to the first byte back, which the TLS peer itself sends; 0: plain, or unknown
 
 	ConnectionAge time.Duration // since the connection was open, when the request left
 	Served        int           // requests that the connection carried before this one
@@ -73,6 +79,10 @@ type Attempt struct {
 func (a Attempt) OK() bool { return a.Reason == ReasonOK }
 
 // Phases are an attempt's parts. Zero means that the phase did not run.
+// Unopened reports whether not even the first hop could be connected to, as in a
+// pod whose network is not up yet. A proxy that was asked is a network that works.
+func (a Attempt) Unopened() bool { return a.Reason.Unopened() && !a.ProxyAsked }
+
 type Phases struct {
 	DNS, Connect, TLS, Wait, Transfer time.Duration
 }

@@ -92,6 +92,7 @@ func (c *call) proxyAnswered(a *Attempt) {
 		return
 	}
 	a.Reason = ReasonProxy
+	c.proxyRefused(a, a.Status, true)
 	a.Detail = "the proxy " + c.proxy.String() + ": " + c.proxy.Unauthorized()
 }
 

@@ -15,8 +15,9 @@ type Env struct {
 	Chains      *wire.Chains     // what handshakes showed, shared by a run's connections; nil: each has its own
 	Secrets     ReadSecret       // reads headers' and parameters' sources
 	ReadFile    func(string) ([]byte, error)
-	Policy      *Policy      // nil: all that perch can do is allowed
-	Descriptors *Descriptors // what server reflection said to earlier steps; nil: each asks by itself
+	Policy      *Policy        // nil: all that perch can do is allowed
+	Descriptors *Descriptors   // what server reflection said to earlier steps; nil: each asks by itself
+	Refusals    *ProxyRefusals // of a run; nil: a proxy is asked whatever it answered
 	UserAgent   string
 	Getenv      func(string) (string, bool) // the environment, which may name a proxy; nil: an empty one
 	IDs         *IDs

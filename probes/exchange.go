@@ -74,10 +74,10 @@ func (c *call) connect(ctx context.Context, role Role) exchanged {
 		switch {
 		case c.env.Settler == nil, x.denied != nil:
 			return x
-		case x.conn != nil:
+		case x.conn != nil, x.attempt.ProxyAsked:
 			c.env.Settler.Opened()
 			return x
-		case !x.attempt.Reason.Unopened() || !c.env.Settler.Unopened(ctx, role, x.attempt.Reason):
+		case !x.attempt.Unopened() || !c.env.Settler.Unopened(ctx, role, x.attempt.Reason):
 			return x
 		}
 	}
@@ -85,7 +85,7 @@ func (c *call) connect(ctx context.Context, role Role) exchanged {
 
 func (c *call) open(ctx context.Context, role Role) (x exchanged) {
 	// Before a resolver is asked: its question leaves, too.
-	if err := cmp.Or(c.allowed(), c.allowedWay()); err != nil {
+	if err := cmp.Or(c.allowed(), c.allowedWay(), c.env.Refusals.denied(c)); err != nil {
 		return exchanged{denied: err}
 	}
 	release, err := c.env.Slots.Dial(ctx, role)
@@ -123,6 +123,7 @@ func (c *call) open(ctx context.Context, role Role) (x exchanged) {
 	default:
 		x.attempt, x.evidence = c.attempt(opening, Classify(opening)), opening
 		c.own(&x.attempt, opening, since)
+		c.proxyAnswer(&x.attempt, opening.ProxyAnswer)
 	}
 	return x
 }

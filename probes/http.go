@@ -58,7 +58,7 @@ func (c *call) tries(ctx context.Context, o *Observation, role Role) error {
 // triesAgain reports whether a second try on a fresh connection makes sense
 // (judging.md: the rows with an "again ok" cell).
 func triesAgain(a Attempt) bool {
-	if a.RetryAfter > longestRetryAfter {
+	if a.RetryAfter > longestRetryAfter || a.ProxyFinal {
 		return false
 	}
 	switch a.Reason {

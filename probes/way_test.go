@@ -134,14 +134,23 @@ func TestPlainThroughProxy(t *testing.T) {
 	}
 }
 
-// A 407 is the proxy's, not an answer of the API.
+// A 407 is the proxy's, not an answer of the API, and the same credentials are not
+// shown again: neither by a second try nor by another probe of the run.
 func TestPlainProxyWantsCredentials(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := newPeer(t, answer(407)), &desk{t: t}
 		s := throughEnvironment(t, "http://api.example/v1")
 		env := newEnv(p, d)
-		env.Getenv = environ("http_proxy", "192.0.2.9:3128")
+		env.Getenv, env.Refusals = environ("http_proxy", "192.0.2.9:3128"), &ProxyRefusals{}
+		s.Retry.Attempts = 3
 		o := RunHTTP(t.Context(), s, env)
+		if next := RunHTTP(t.Context(), s, env); next.Cut != CutSkipped || !strings.Contains(next.CutDetail, "the proxy 192.0.2.9:3128 did not let it through") {
+			t.Errorf("another probe: %+v", next)
+		}
+		env.Getenv = environ("http_proxy", "me:in-url@192.0.2.9:3128")
+		if other := RunHTTP(t.Context(), s, env); !slices.Equal(reasons(other), []Reason{ReasonProxy}) || len(p.requests()) != 2 {
+			t.Errorf("with other credentials: %+v, %d requests", other, len(p.requests()))
+		}
 		if got := reasons(o); !slices.Equal(got, []Reason{ReasonProxy}) || !strings.Contains(o.Attempts[0].Detail, "the proxy 192.0.2.9:3128: it refused with 407: it wants credentials") {
 			t.Errorf("%v: %+v", got, o.Attempts)
 		}

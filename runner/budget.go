@@ -155,7 +155,11 @@ func (b *budget) learn(a probes.Attempt) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if a.RetryAfter > 0 {
-		if until := a.Started.Add(a.Elapsed + min(a.RetryAfter, longestLeave)); until.After(b.blocked) {
+		ended := a.Started.Add(a.Elapsed)
+		if a.ProxyAsked { // nothing left beyond the proxy
+			ended = time.Now()
+		}
+		if until := ended.Add(min(a.RetryAfter, longestLeave)); until.After(b.blocked) {
 			b.blocked = until
 		}
 	}
@@ -237,9 +241,15 @@ func (b *budget) leave(s *slots) (more time.Duration, err error) {
 		}
 		b.recent = b.recent[1:]
 	}
+	b.spend(s, now)
+	s.begun = true
+	return 0, nil
+}
+
+// spend counts a request of a step's. The lock is held.
+func (b *budget) spend(s *slots, now time.Time) {
 	b.note(s.tally, now)
 	b.left--
-	s.begun = true
 	if s.promised > 0 {
 		s.promised--
 		b.promised--

@@ -21,6 +21,7 @@ type slots struct {
 	nextUsed             int            // how many of them were asked for
 	gap                  place          // for a second try or a redirect
 	dialled              time.Time      // when it last began to open a connection
+	dialling             probes.Role    // and for which request
 	shape                []plan.Booking // of all but describe, which leaves before them
 }
 
@@ -135,7 +136,7 @@ func (s *slots) Dial(ctx context.Context, role probes.Role) (func(), error) {
 	open := s.budget.open
 	select {
 	case open <- struct{}{}:
-		s.dialled = time.Now()
+		s.dialled, s.dialling = time.Now(), role
 		return sync.OnceFunc(func() { <-open }), nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -182,5 +183,10 @@ func (s *slots) awaitGap(ctx context.Context, role probes.Role) error {
 	if err != nil {
 		return err
 	}
-	return sleep(ctx, wait)
+	if err := sleep(ctx, wait); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.refused(s) // what it was asked to leave alone meanwhile is not dialled either
 }

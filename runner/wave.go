@@ -44,7 +44,7 @@ func (r *Runner) newWave(ctx context.Context, p *plan.Plan) *wave {
 		done: make(chan probes.Observation, 64),
 	}
 	w.env = probes.Env{
-		Dial: o.Dial, Resolve: o.Resolve, Chains: &wire.Chains{}, Policy: o.Policy, Descriptors: &r.descriptors, Secrets: w.secrets.read, ReadFile: o.ReadFile, Getenv: o.Getenv,
+		Dial: o.Dial, Resolve: o.Resolve, Chains: &wire.Chains{}, Policy: o.Policy, Descriptors: &r.descriptors, Refusals: &probes.ProxyRefusals{}, Secrets: w.secrets.read, ReadFile: o.ReadFile, Getenv: o.Getenv,
 		UserAgent: o.UserAgent, IDs: probes.NewIDs(p.Seed), Watch: o.Watch, Log: o.Log,
 	}
 	w.env.Token = func(ctx context.Context, s *probes.Spec, wish probes.TokenWish) (probes.Secret, error) {
@@ -160,7 +160,10 @@ func (w *wave) play(ctx context.Context, s plan.Step, mine *slots) {
 	if w.settle {
 		env.Settler = mine
 	}
-	env.Learn = func(a probes.Attempt) { w.learn(mine.budget, a) }
+	env.Learn = func(a probes.Attempt) {
+		mine.connected(a)
+		w.learn(mine.budget, a)
+	}
 	report := func(o probes.Observation) {
 		mine.release()
 		w.report(o)

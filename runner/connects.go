@@ -1,0 +1,51 @@
+package runner
+
+import (
+	"time"
+
+	"perch.example/plan"
+	"perch.example/probes"
+)
+
+// placeOf is the booking of the request that a connection is opened for.
+func (s *slots) placeOf(role probes.Role) *place {
+	switch {
+	case role == probes.RoleWarm:
+		return &s.warm
+	case role == probes.RoleDescribe && !s.describe.used:
+		return &s.describe
+	case role == probes.RoleControl:
+		return &s.control
+	case role == probes.RoleAgain, role == probes.RoleRedirect:
+		return &s.gap
+	default:
+		return &place{}
+	}
+}
+
+// connected counts a CONNECT that a proxy did not carry out in the place of the
+// request that it was for: the proxy has seen one, and may have dialled the API.
+// What it did carry out is counted as that request leaves.
+func (s *slots) connected(a probes.Attempt) {
+	if !a.ProxyAsked {
+		return
+	}
+	b := s.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	b.turnDay(now)
+	if len(b.recent) == b.gate.Allowed() {
+		b.recent = b.recent[1:]
+	}
+	b.spend(s, now)
+	p := s.placeOf(s.dialling)
+	if p.slot == 0 {
+		return
+	}
+	b.cal.Move(p.slot, plan.At(now.Sub(b.start))) // where there is no room it stays: near, and as many
+	p.used = true
+	if p == &s.gap {
+		s.gap = place{} // the next one needs its own
+	}
+}
