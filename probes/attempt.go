@@ -23,6 +23,7 @@ type Attempt struct {
 	Reason     Reason
 	Detail     string // for people: the error or the expectation that failed; never decides
 
+	NoToken bool // there was none to send: nothing was sent to the target, and nothing is said of it
 	Renewed bool // its token was refused, and there was another one: the next attempt on a fresh connection, if there is one, counts in its place
 
 	ProxyAsked bool // a proxy was asked for the connection and did not open it: a request that the proxy saw

@@ -21,7 +21,7 @@ func (c *call) authorize(ctx context.Context) (x exchanged, ok bool) {
 	if !errors.As(err, &none) {
 		return exchanged{denied: err}, false
 	}
-	x.attempt = Attempt{Reason: ReasonUnauthorized, Detail: "no token: " + none.Why, Method: c.spec.Method, TraceID: c.trace}
+	x.attempt = Attempt{NoToken: true, Reason: ReasonUnauthorized, Detail: "no token: " + none.Why, Method: c.spec.Method, TraceID: c.trace}
 	return x, false
 }
 

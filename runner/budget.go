@@ -163,7 +163,7 @@ func (b *budget) learn(a probes.Attempt) {
 			b.blocked = until
 		}
 	}
-	if a.Connection == probes.ConnectionReused {
+	if a.Connection == probes.ConnectionReused || a.NoToken {
 		return
 	}
 	b.dialled = max(b.dialled, a.Phases.DNS+a.Phases.Connect+a.Phases.TLS)

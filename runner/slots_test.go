@@ -240,6 +240,7 @@ func TestLearn(t *testing.T) {
 	}
 	for _, r := range probes.Reasons() {
 		b := newDesk(1)
+		b.learn(probes.Attempt{Reason: r, Connection: probes.ConnectionFresh, NoToken: true}) // nothing was sent
 		b.learn(fresh(r))
 		reused := fresh(r)
 		reused.Connection = probes.ConnectionReused
