@@ -42,7 +42,7 @@ func (c *call) takeToken(ctx context.Context, w TokenWish) error {
 // and there is another one now: once a step, and never with a POST of the config's.
 // What else there is to say it adds to the attempt.
 func (c *call) renews(ctx context.Context, a *Attempt) bool {
-	if c.spec.OAuth == nil || a.Status != http.StatusUnauthorized || a.Reason != ReasonUnauthorized || c.renewed {
+	if c.spec.OAuth == nil || !a.tokenRefused() || c.renewed {
 		return false
 	}
 	c.refused, c.renewed = c.token, true
@@ -58,6 +58,14 @@ func (c *call) renews(ctx context.Context, a *Attempt) bool {
 	a.Detail += "; asked again with another token"
 	a.Renewed = true
 	return true
+}
+
+// tokenRefused reports whether an answer says that another token may do: a 401, and
+// gRPC's UNAUTHENTICATED, which comes with a 200. A 403 and PERMISSION_DENIED are
+// of whom the token is for.
+func (a *Attempt) tokenRefused() bool {
+	return a.Reason == ReasonUnauthorized &&
+		(a.Status == http.StatusUnauthorized || a.GRPC != nil && a.GRPC.Code == codeUnauthenticated)
 }
 
 // warmUp is a fresh exchange, made again when its token was refused and there is
