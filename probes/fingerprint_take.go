@@ -118,7 +118,11 @@ func (k *taking) lookUp(ctx context.Context, limit time.Duration) ([]netip.Addr,
 		defer cancel()
 	}
 	resolve := k.env.Resolve
-	if resolve == nil {
+	switch {
+	case resolve != nil:
+	case k.env.Dial != nil:
+		return nil, fmt.Errorf("resolving %q: there is no resolver beside the dial function", k.out.Host)
+	default:
 		resolve = func(ctx context.Context, host string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 		}

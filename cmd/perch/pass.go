@@ -210,7 +210,7 @@ func (p *pass) probe(ctx context.Context, run *probes.Run) {
 func (p *pass) newRunner(now time.Time, settle time.Duration, watch func(probes.Event)) *runner.Runner {
 	v, _ := build()
 	return runner.New(runner.Options{
-		Targets: p.cfg.Targets, Policy: p.cfg.Policy, UserAgent: userAgent(v, p.cfg.Vantage), Dial: p.sys.dial,
+		Targets: p.cfg.Targets, Policy: p.cfg.Policy, UserAgent: userAgent(v, p.cfg.Vantage), Dial: p.sys.dial, Resolve: p.sys.resolve,
 		Secrets: p.secrets(), ReadFile: p.sys.readFile, Getenv: p.sys.env, Watch: watch, Log: p.log,
 		Daily: p.dailyLeft(now), Sent: p.sentBefore(now), LeaveAlone: p.doc.LeaveAlone, Settle: settle, TokensSent: p.tokensSent(now),
 	})

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,11 +36,15 @@ func (p *platform) dial(ctx context.Context, network, address string) (net.Conn,
 	return (&net.Dialer{KeepAlive: -1}).DialContext(ctx, network, address)
 }
 
+func (p *platform) resolve(context.Context, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback()}, nil
+}
+
 func (p *platform) perch(t *testing.T, env map[string]string, args ...string) ran {
 	t.Helper()
 	var out, errs bytes.Buffer
 	code := execute(t.Context(), system{
-		args: args, stdout: &out, stderr: &errs, readFile: os.ReadFile, mounted: p.mounted, dial: p.dial, now: p.now,
+		args: args, stdout: &out, stderr: &errs, readFile: os.ReadFile, mounted: p.mounted, dial: p.dial, resolve: p.resolve, now: p.now,
 		env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 	})
 	return ran{code: code, stdout: out.String(), stderr: errs.String()}

@@ -26,6 +26,7 @@ type system struct {
 	now      func() time.Time                                    // nil: time.Now
 	web      http.RoundTripper                                   // what notices and pushes go through; nil: the network
 	dial     wire.DialFunc                                       // what probes dial through; nil: the network
+	resolve  wire.ResolveFunc                                    // what probes ask for names; nil: the system's resolver, and none beside dial
 	listen   func(network, address string) (net.Listener, error) // nil: net.Listen
 	policy   *pflag.Flag                                         // --policy; nil: the command line has none
 	mounted  string                                              // where a policy is that needs no flag; empty: nowhere

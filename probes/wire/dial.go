@@ -63,7 +63,11 @@ func resolve(ctx context.Context, o Options, e *Evidence) ([]netip.Addr, error) 
 		return o.eligible([]netip.Addr{ip})
 	}
 	lookup, sockets := o.Resolve, &resolverSockets{}
-	if lookup == nil {
+	switch {
+	case lookup != nil:
+	case o.Dial != nil: // another network than the system's, whose resolver knows no name of it
+		return nil, fmt.Errorf("resolving %q: there is no resolver beside the dial function", o.Host)
+	default:
 		lookup = sockets.resolve
 	}
 	ctx, cancel := within(ctx, o.DNS)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"perch.example/probes"
@@ -20,6 +21,24 @@ func addresses(all ...string) []netip.Addr {
 		out = append(out, netip.MustParseAddr(a))
 	}
 	return out
+}
+
+// Beside a dial function of one's own the system's resolver is never asked: what
+// it says is about another network, and in a synctest bubble it ends the process.
+func TestNoResolverBesideDial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := wire.Options{Host: "perch.example", Port: "80", Dial: func(context.Context, string, string) (net.Conn, error) {
+			t.Error("dialled")
+			return nil, net.ErrClosed
+		}}
+		c, e := wire.Open(t.Context(), o)
+		if c != nil || e.Failure != wire.FailureDNS || e.Error != `resolving "perch.example": there is no resolver beside the dial function` {
+			t.Errorf("%s: %s", e.Failure, e.Error)
+		}
+		if all, err := wire.Lookup(t.Context(), o); err == nil {
+			t.Errorf("found %v", all)
+		}
+	})
 }
 
 // Which addresses are dialled, and in which order, is what the family and the

@@ -15,7 +15,8 @@ import (
 // DialFunc opens a connection; nil means the real network.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// ResolveFunc turns a name into addresses; nil means the system's resolver.
+// ResolveFunc turns a name into addresses; nil means the system's resolver, and
+// beside a DialFunc none: a network of one's own has names of its own.
 type ResolveFunc func(ctx context.Context, host string) ([]netip.Addr, error)
 
 // Options say how a connection is opened.
