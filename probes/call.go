@@ -34,6 +34,8 @@ type call struct {
 	sent   bool      // a request left
 	unused bool      // the first connection is held before it carries anything
 
+	asked, given bool // by the last handshake: a client certificate, and whether there was one that suits
+
 	token, refused Secret // the bearer token of the requests, and one that was answered with a 401; zero: none
 	renewed        bool   // another one was asked for
 
@@ -68,8 +70,11 @@ func (c *call) prepare() error {
 		return err
 	}
 	var err error
-	c.tls, err = tlsConfig(c.spec, c.env)
-	return err
+	if c.tls, err = tlsConfig(c.spec, c.env); err != nil {
+		return err
+	}
+	c.noteAsked()
+	return nil
 }
 
 func (c *call) set(name, value string, public bool) {

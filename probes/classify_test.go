@@ -28,6 +28,13 @@ func evidence(changes ...func(*wire.Evidence)) wire.Evidence {
 
 func held(e *wire.Evidence) { e.Held, e.Served, e.Idle = true, 1, time.Minute }
 
+func unserved(e *wire.Evidence) { e.Served = 0 }
+
+// refusedAfter dates an end that came soon after the handshake.
+func refusedAfter(age time.Duration) func(*wire.Evidence) {
+	return func(e *wire.Evidence) { e.IdleClose = &wire.Close{Age: age, State: "close_notify"} }
+}
+
 // idleClose dates a close while idle, as the engine does.
 func idleClose(state string) func(*wire.Evidence) {
 	return func(e *wire.Evidence) {
@@ -96,6 +103,9 @@ func classifiedCases() []classified {
 		{"proxy", opening(wire.FailureProxy), probes.ReasonProxy},
 		{"tls", opening(wire.FailureTLS), probes.ReasonTLS},
 		{"alert in place of the first answer", evidence(ends(none, wire.EndAlert)), probes.ReasonTLS},
+		{"alert on a connection that was held unused", evidence(held, unserved, alerted, ends(none, wire.EndAlert), refusedAfter(time.Millisecond)), probes.ReasonTLS},
+		{"alert long after, on one that was held unused", evidence(held, unserved, alerted, ends(none, wire.EndAlert), idleClose("close_notify")), probes.ReasonIdleCloseNotify},
+		{"close_notify on one that was held unused", evidence(held, unserved, alerted, ends(none, wire.EndCloseNotify), refusedAfter(time.Millisecond)), probes.ReasonIdleCloseNotify},
 		{"alert after a hold is a close", evidence(held, ends(none, wire.EndAlert)), probes.ReasonEOF},
 
 		{"close_notify while idle", evidence(held, alerted, ends(none, wire.EndCloseNotify), idleClose("close_notify")), probes.ReasonIdleCloseNotify},

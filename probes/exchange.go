@@ -103,6 +103,7 @@ func (c *call) open(ctx context.Context, role Role) (x exchanged) {
 		return x
 	}
 	since := time.Now()
+	c.asked, c.given = false, false
 	o := c.options()
 	var refused error
 	o.Allow = func(a netip.Addr) error {
@@ -122,8 +123,8 @@ func (c *call) open(ctx context.Context, role Role) (x exchanged) {
 		x.denied = refused
 	default:
 		x.attempt, x.evidence = c.attempt(opening, Classify(opening)), opening
-		c.own(&x.attempt, opening, since)
 		c.proxyAnswer(&x.attempt, opening.ProxyAnswer)
+		c.own(&x.attempt, opening, since)
 	}
 	return x
 }
@@ -222,12 +223,19 @@ func (c *call) attempt(e wire.Evidence, reason Reason) Attempt {
 	if e.Held && (e.Served > 0 || c.unused) {
 		a.IdleTime = e.Idle
 	}
+	if h := e.H2; h != nil {
+		a.StreamReset, a.NoHTTP2 = h.Reset, h.Text
+	}
 	a.AckedAtFirst = ackedAtFirst(e, a.Queued)
 	a.Delay, a.DelayKnown = e.Delay()
 	a.WokeLate, a.Waited = e.HoldLate, e.Wait
 	a.Address = c.pinned
-	if reason == ReasonOK {
+	switch reason {
+	case ReasonOK:
 		a.Detail = ""
+	case ReasonTLS:
+		a.Detail += c.certificateAsked()
+	default:
 	}
 	return a
 }
@@ -255,7 +263,7 @@ func (a *Attempt) answer(r wire.Response) {
 // closeSeen is how a held connection ended, once the reuse has told what the
 // kernel's events alone could not: under TLS bytes may be a session ticket.
 func closeSeen(a Attempt, e wire.Evidence, held *Close) *Close {
-	if a.OK() {
+	if a.OK() || a.Reason == ReasonTLS { // a handshake that was taken back was not idle
 		return nil
 	}
 	seen := held

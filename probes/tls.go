@@ -20,7 +20,7 @@ func RunTLS(ctx context.Context, s *Spec, env Env) (o Observation) {
 	}()
 	c := &call{spec: handshakeOnly(s), env: env}
 	if err := c.prepare(); err != nil {
-		return cutShort(o, CutInternal, err.Error())
+		return unprepared(o, err)
 	}
 	if c.tls == nil {
 		return cutShort(o, CutInternal, "a handshake needs https, and the url is "+c.url.Scheme)
@@ -36,7 +36,10 @@ func (c *call) shakes(ctx context.Context, o *Observation, role Role) error {
 	for n := 1; ; n++ {
 		x := c.connect(ctx, role)
 		if x.conn != nil {
-			x.attempt = c.shaken(x.conn)
+			x.attempt = c.shaken(ctx, x.conn)
+			if ctx.Err() != nil {
+				x.denied = context.Cause(ctx)
+			}
 		}
 		x.close()
 		if x.denied != nil {
@@ -73,12 +76,17 @@ func (c *call) handshakes(ctx context.Context, role Role) error {
 	return c.env.Slots.Send(ctx, role)
 }
 
-// shaken is the attempt of a handshake that worked, judged.
-func (c *call) shaken(conn *wire.Conn) Attempt {
+// shaken is the attempt of a handshake that worked for us, judged.
+func (c *call) shaken(ctx context.Context, conn *wire.Conn) Attempt {
 	e := conn.Opening()
 	a := c.attempt(e, ReasonOK)
 	a.Method, a.TraceID, a.Started = "", "", time.Now().Add(-e.Elapsed) // no request carried them
 	facts := a.TLS
+	if how, err := conn.Refusal(ctx, refusalWait(e.Phases.TLS, c.spec.Timeouts.TLS)); how != "" {
+		a.Reason, a.Detail = ReasonTLS, refusal(how, err)+c.certificateAsked()
+		c.own(&a, e, a.Started)
+		return a
+	}
 	if want := c.spec.Speaks(); want == ProtocolH2 && facts.ALPN != "h2" {
 		a.Reason, a.Detail = ReasonTLS, "the server did not agree on h2 (ALPN)"
 		return a
@@ -90,6 +98,30 @@ func (c *call) shaken(conn *wire.Conn) Attempt {
 		a.Reason, a.Detail = worstFailure(failures)
 	}
 	return a
+}
+
+// refusalWait is how long a server may take to take a handshake back: a round trip,
+// of which the handshake took one or more, and what it does meanwhile.
+func refusalWait(handshake, timeout time.Duration) time.Duration {
+	wait := 2*handshake + 50*time.Millisecond
+	if timeout > 0 {
+		wait = min(wait, timeout)
+	}
+	return wait
+}
+
+// refusal says how a server took back a handshake.
+func refusal(how wire.Ending, err error) string {
+	switch how {
+	case wire.EndAlert:
+		return "the server took the handshake back with a TLS alert: " + err.Error()
+	case wire.EndGarbage:
+		return "what came after the handshake is no TLS"
+	case wire.EndReset:
+		return "the server reset the connection right after the handshake"
+	default:
+		return "the server ended the connection right after the handshake"
+	}
 }
 
 // certificateShown is what expectations see of a certificate; nil: none.

@@ -3,6 +3,7 @@ package probes
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -125,4 +126,78 @@ func TestRunTLSDenied(t *testing.T) {
 		}
 		d.settled(t)
 	})
+}
+
+// Under TLS 1.3 a client's certificate is judged a round trip after the handshake is
+// done for the client.
+func TestRunTLSTakenBack(t *testing.T) {
+	api, client := newIdentity(t, "api.example"), newIdentity(t, "perch")
+	files := map[string][]byte{"api.pem": api.cert, "client.pem": client.cert, "client.key": client.key}
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(client.cert)
+	for _, c := range []struct {
+		name     string
+		newest   uint16
+		protocol Protocol
+		asks     tls.ClientAuthType
+		knows    *x509.CertPool // whose certificates the server takes
+		given    bool
+		closes   bool
+		want     Reason
+		says     []string
+	}{
+		{"one is wanted", 0, "", tls.RequireAndVerifyClientCert, trusted, false, false, ReasonTLS, []string{"certificate required", "wants a client certificate, and none is configured"}},
+		{"one is wanted, h2", 0, ProtocolH2, tls.RequireAndVerifyClientCert, trusted, false, false, ReasonTLS, []string{"certificate required", "none is configured"}},
+		{"one is wanted, before 1.3", tls.VersionTLS12, "", tls.RequireAndVerifyClientCert, trusted, false, false, ReasonTLS, []string{"wants a client certificate, and none is configured"}},
+		{"it is given", 0, "", tls.RequireAndVerifyClientCert, trusted, true, false, ReasonOK, nil},
+		{"it is given, before 1.3", tls.VersionTLS12, "", tls.RequireAndVerifyClientCert, trusted, true, false, ReasonOK, nil},
+		{"it is not taken", 0, "", tls.RequireAnyClientCert, nil, true, true, ReasonTLS, []string{"ended the connection right after the handshake", "was given that of tls.cert_file"}},
+		{"it suits none", 0, "", tls.RequireAndVerifyClientCert, x509.NewCertPool(), true, false, ReasonTLS, []string{"unknown certificate authority"}},
+		{"none is needed", 0, "", tls.RequestClientCert, nil, false, false, ReasonOK, nil},
+		{"it is closed", 0, "", tls.NoClientCert, nil, false, true, ReasonTLS, []string{"ended the connection right after the handshake"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p, d, env := handshaking(t, &tls.Config{
+				Certificates: []tls.Certificate{api.pair(t)}, MaxVersion: c.newest, NextProtos: []string{"h2", "http/1.1"}, ClientAuth: c.asks, ClientCAs: c.knows,
+			}, files)
+			if c.closes {
+				accepts := p.wrap
+				p.wrap = func(raw net.Conn) net.Conn {
+					conn := accepts(raw)
+					_ = conn.(*tls.Conn).HandshakeContext(t.Context())
+					_ = raw.Close()
+					return conn
+				}
+			}
+			s := newSpec(t, KindTLS, "https://api.example/v1")
+			s.TLS.CAFile, s.Protocol = "api.pem", c.protocol
+			if c.given {
+				s.TLS.CertFile, s.TLS.KeyFile = "client.pem", "client.key"
+			}
+			began := time.Now()
+			o := RunTLS(t.Context(), s, env)
+			if len(o.Attempts) != 1 || o.Attempts[0].Reason != c.want {
+				t.Fatalf("%s: %+v", c.name, o)
+			}
+			for _, words := range c.says {
+				if !strings.Contains(o.Attempts[0].Detail, words) {
+					t.Errorf("%s: %q does not say %q", c.name, o.Attempts[0].Detail, words)
+				}
+			}
+			if took := time.Since(began); took > 50*time.Millisecond {
+				t.Errorf("%s: took %s", c.name, took)
+			}
+			d.settled(t)
+		})
+	}
+}
+
+func TestRefusalWait(t *testing.T) {
+	for _, c := range []struct{ handshake, timeout, want time.Duration }{
+		{0, 0, 50 * time.Millisecond}, {100 * time.Millisecond, 5 * time.Second, 250 * time.Millisecond}, {4 * time.Second, 5 * time.Second, 5 * time.Second},
+	} {
+		if got := refusalWait(c.handshake, c.timeout); got != c.want {
+			t.Errorf("after %s, at most %s: %s, want %s", c.handshake, c.timeout, got, c.want)
+		}
+	}
 }

@@ -25,7 +25,7 @@ func (r *rung) openOnly(ctx context.Context) {
 		return
 	}
 	if err := r.call.prepare(); err != nil {
-		r.finish(cutShort(r.obs, CutInternal, err.Error()))
+		r.finish(unprepared(r.obs, err))
 		return
 	}
 	x, ok := r.call.authorize(ctx)

@@ -1,7 +1,12 @@
 package probes
 
 import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,4 +66,42 @@ func TestUnusedConnectionThatIsRefused(t *testing.T) {
 		}
 		d.settled(t)
 	})
+}
+
+// A handshake that the server takes back is no idle timeout. It needs a socket: an
+// in-memory pipe has no room for an alert that nobody reads yet.
+func TestUnusedConnectionWhoseHandshakeIsTakenBack(t *testing.T) {
+	server, d := newIdentity(t, "api.example"), &desk{t: t}
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		Certificates: []tls.Certificate{server.pair(t)}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: x509.NewCertPool(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.(*tls.Conn).HandshakeContext(t.Context())
+			_ = c.Close()
+		}
+	}()
+	env := newEnv(newPeer(t, answer(200)), d)
+	env.Resolve = anywhere
+	env.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, l.Addr().String())
+	}
+	env.ReadFile = func(string) ([]byte, error) { return server.cert, nil }
+	s := newSpec(t, KindIdle, "https://api.example/v1")
+	s.TLS.CAFile = "api.pem"
+	done := make(chan Observation)
+	StartUnused(t.Context(), s, 100*time.Millisecond, env, func(o Observation) { done <- o })
+	o := <-done
+	if got := fmt.Sprint(reasons(o)); got != "[tls tls]" || o.Close != nil || !strings.Contains(o.Attempts[0].Detail, "wants a client certificate") {
+		t.Errorf("%s: %+v", got, o)
+	}
+	d.settled(t)
 }

@@ -33,3 +33,25 @@ func TestHeldOver(t *testing.T) {
 		t.Errorf("%q", got.text)
 	}
 }
+
+// An end where a new connection fails as well is no timeout of connections that
+// never carried a request.
+func TestUnusedWordsAskTheControl(t *testing.T) {
+	ended := func(control ...probes.Attempt) *probes.Outcome {
+		return &probes.Outcome{Unused: true, Hold: 3e9, Close: &probes.Close{Age: 2e9, How: probes.HowFIN}, Attempts: append([]probes.Attempt{
+			{Connection: probes.ConnectionReused, Reason: probes.ReasonIdleFIN, IdleTime: 3e9},
+		}, control...)}
+	}
+	for _, c := range []struct {
+		o    *probes.Outcome
+		want string
+	}{
+		{ended(), "; one that never carried a request is ended after 2 s"},
+		{ended(probes.Attempt{Connection: probes.ConnectionControl, Reason: probes.ReasonOK}), "; one that never carried a request is ended after 2 s"},
+		{ended(probes.Attempt{Connection: probes.ConnectionControl, Reason: probes.ReasonTLS}), "; one that never carried a request did not work"},
+	} {
+		if got := unusedWords([]*probes.Outcome{c.o}); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

@@ -58,7 +58,9 @@ func unusedWords(outcomes []*probes.Outcome) string {
 				survived = max(survived, extent(o))
 			}
 		}
-		if o.Close != nil && (closed == 0 || o.Close.Age < closed) {
+		control := attempt(o, probes.ConnectionControl)
+		// Where a new one fails as well, what ended the held one was no timeout.
+		if o.Close != nil && (control == nil || control.OK()) && (closed == 0 || o.Close.Age < closed) {
 			closed = o.Close.Age
 		}
 	}
