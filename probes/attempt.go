@@ -79,11 +79,11 @@ type Attempt struct {
 // OK reports whether the attempt ended in a whole answer, as expected.
 func (a Attempt) OK() bool { return a.Reason == ReasonOK }
 
-// Phases are an attempt's parts. Zero means that the phase did not run.
 // Unopened reports whether not even the first hop could be connected to, as in a
 // pod whose network is not up yet. A proxy that was asked is a network that works.
 func (a Attempt) Unopened() bool { return a.Reason.Unopened() && !a.ProxyAsked }
 
+// Phases are an attempt's parts. Zero means that the phase did not run.
 type Phases struct {
 	DNS, Connect, TLS, Wait, Transfer time.Duration
 }

@@ -257,7 +257,6 @@ func (b *budget) spend(s *slots, now time.Time) {
 	for w := range b.waves {
 		w.peak.add(now)
 	}
-	return 0, nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
