@@ -58,6 +58,8 @@ func digested(t testing.TB) Notice {
 	lucky.Message = "the first try was refused, the second answered 200"
 	reload := single("stock-api", "calendar-idle", probes.VerdictDegraded, probes.DiagnosisMassClose, probes.FamilyConnection)
 	reload.Message = "4 connections were closed within 0.2 s, at idle ages from 3 s to 28 s"
+	moved := single("stock-api", "orders-idle", probes.VerdictDegraded, probes.DiagnosisBoundChanged, probes.FamilyConnection)
+	moved.Message = "closed by the peer after 40 s idle; the path's idle bound has moved: idle connections ended at 60 s, and now at 40 s, in two runs in a row"
 	long := single("tax-api", "rates-idle", probes.VerdictFail, probes.DiagnosisEarlyClose, probes.FamilyConnection)
 	long.Accepted, long.Message = march(), "the connection was closed by the peer after 60 s idle, before the expected 120 s"
 	ending := long
@@ -72,7 +74,7 @@ func digested(t testing.TB) Notice {
 		}
 		return o
 	}
-	_, told := decideAll(o, runOf(lucky, quiet), runOf(lucky, lucky, reload, long), runOf(ending), runOf())
+	_, told := decideAll(o, runOf(lucky, quiet), runOf(lucky, lucky, reload, moved, long), runOf(ending), runOf())
 	if got := shorthand(told); got != "...D" {
 		t.Fatalf("told %s, want ...D", got)
 	}
@@ -83,10 +85,11 @@ func TestADigestIsRead(t *testing.T) {
 	text := strings.Join(strings.Fields(Text(digested(t))), " ")
 	from := 0
 	for _, want := range []string{
-		"DIGEST of 2026-03-02: 2 findings degraded, 2 accepted",
+		"DIGEST of 2026-03-02: 3 findings degraded, 2 accepted",
 		"not for long", "mail-api/rates-idle: idle connections are closed too early", "Accepted until 2026-03-03", "(they migrate)",
 		"price-api/quote: the first try fails, the second works, in 2 runs from 2026-03-02 12:00 UTC to 2026-03-02 12:05 UTC. The first try was refused, the second answered 200.",
 		"stock-api/calendar-idle: many connections", "in 1 run at 2026-03-02 12:05 UTC",
+		"stock-api/orders-idle: idle connections end at another age than before, in 1 run at 2026-03-02 12:05 UTC. ", "idle connections ended at 60 s, and now at 40 s",
 		"tax-api/rates-idle", "Accepted until 2026-03-31 (partner will raise it in March)",
 	} {
 		at := strings.Index(text[from:], want)

@@ -46,6 +46,8 @@ func TestText(t *testing.T) {
 
 	ladder := of(laddered(10*time.Minute, limits(5*time.Minute, 2*time.Second)))
 	seen := map[string]time.Duration{"api/a": time.Second, "stock-api/calendar-idle": 20 * time.Second}
+	forgets := map[string]probes.Bracket{"api/a": {Survived: 30 * time.Second, Died: 59 * time.Second, How: probes.HowSilent}}
+	found := map[string]probes.Bracket{"api/a": {Survived: 44800 * time.Millisecond, Died: 45200 * time.Millisecond, How: probes.HowSilent}}
 	incident := shop()
 	incident.Targets[0].Probes[1].Client = limits(25*time.Second, 30*time.Second)
 
@@ -60,6 +62,8 @@ func TestText(t *testing.T) {
 		{"nothing-due.txt", shop(), Options{Due: nothingDue}, 0},
 		{"notes.txt", short, Options{Seed: 1}, 0},
 		{"ladder.txt", ladder, Options{Seed: 1, Ends: seen}, 0},
+		{"search.txt", ladder, Options{Seed: 1, Brackets: forgets}, 0},
+		{"searched.txt", ladder, Options{Seed: 1, Brackets: found}, 0},
 		{"unseen.txt", incident, Options{Seed: 1, Ends: seen}, 0},
 	}
 	for _, test := range tests {

@@ -44,8 +44,10 @@ func boundOf(b state.Bracket) diagnose.Bound {
 	return diagnose.Bound{Known: bracketOf(&b), Suspect: bracketOf(b.Suspect), Packets: b.TCPKeepAlive, Without: bracketOf(b.Without)}
 }
 
+// bracketOf reads a bracket of the state. An older perch kept what its last run
+// saw, even where that was no bracket: then nothing is known.
 func bracketOf(b *state.Bracket) probes.Bracket {
-	if b == nil {
+	if b == nil || b.Measured == 0 && b.Died > 0 && b.Survived >= b.Died {
 		return probes.Bracket{}
 	}
 	return probes.Bracket{Survived: b.Survived, Died: b.Died, Measured: b.Measured, Spread: b.Spread, How: probes.HowClosed(b.How), Tries: b.Tries, Runs: b.Runs}
