@@ -103,6 +103,18 @@ func (x *exchange) lateness() {
 	if x.stood > x.e.Wait { // what came meanwhile may have come before the write
 		x.e.Wait, x.e.WaitKnown = x.stood, true
 	}
+	x.e.Wait = max(x.e.Wait, x.readLate())
+}
+
+// readLate is how long the end of a whole answer had waited to be read: idling is
+// counted from when it was.
+func (x *exchange) readLate() time.Duration {
+	last := x.e.Last
+	if x.e.Ending != EndWhole || last == nil {
+		return 0
+	}
+	came := last.At.Add(-waited(last.LastDataRecv))
+	return min(max(x.endAt().Sub(came), 0), x.e.Elapsed)
 }
 
 // idleClose says what ended the connection before our write, dated by what was
