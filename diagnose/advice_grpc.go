@@ -1,11 +1,30 @@
 package diagnose
 
-import "fmt"
+import (
+	"fmt"
+
+	"perch.example/probes"
+)
 
 // tooManyPings reports whether the server itself said why it ended the held
 // connection: the client's HTTP/2 PINGs.
 func (j *judgement) tooManyPings() bool {
 	return j.rung.reuse != nil && j.rung.reuse.Goaway.TooManyPings()
+}
+
+// grpcStatus reports whether the attempt that decides was answered with a gRPC
+// status. Its HTTP status is 200, or another than the one that HTTP's clients are
+// known by: what they make of a 503 is not said of it.
+func (j *judgement) grpcStatus() bool {
+	if j.at == nil || j.at.GRPC == nil {
+		return false
+	}
+	switch j.at.Reason {
+	case probes.ReasonUnavailable, probes.ReasonRateLimited, probes.ReasonUnauthorized, probes.ReasonProxyUpstreamReset:
+		return true
+	default:
+		return false
+	}
 }
 
 // pingAdvice is about PINGs that come more often than a gRPC server allows

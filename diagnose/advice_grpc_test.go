@@ -105,3 +105,34 @@ func TestGRPCWords(t *testing.T) {
 		}
 	}
 }
+
+// TestGRPCClient: a declared client is not said to get HTTP's statuses of a gRPC
+// answer, whatever its own protocol.
+func TestGRPCClient(t *testing.T) {
+	for _, tt := range []struct {
+		reason probes.Reason
+		status probes.GRPCStatus
+		want   string
+	}{
+		{probes.ReasonUnavailable, probes.GRPCStatus{Code: 14, Name: "UNAVAILABLE"}, "gets the gRPC status UNAVAILABLE"},
+		{probes.ReasonRateLimited, probes.GRPCStatus{Code: 8, Name: "RESOURCE_EXHAUSTED"}, "gets the gRPC status RESOURCE_EXHAUSTED"},
+		{probes.ReasonUnauthorized, probes.GRPCStatus{Code: 16, Name: "UNAUTHENTICATED"}, "gets the gRPC status UNAUTHENTICATED"},
+		{probes.ReasonUnavailable, probes.GRPCStatus{Name: "OK"}, ""},
+	} {
+		for _, kind := range []string{"jdk-httpclient", "go-net-http", "okhttp"} {
+			in := httpInput(tt.reason)
+			in.Spec.Kind, in.Spec.GRPC, in.Observations[0].Kind = probes.KindGRPC, &probes.GRPC{}, probes.KindGRPC
+			in.Spec.Client = &probes.Client{Kind: kind}
+			for i := range in.Observations {
+				for k := range in.Observations[i].Attempts {
+					a := &in.Observations[i].Attempts[k]
+					a.Status, a.GRPC = 200, &tt.status
+				}
+			}
+			o := Judge(in)[0]
+			if o.Client == nil || o.Client.Experiences != tt.want || o.Retry.Beside != "" || o.Retry.Hidden {
+				t.Errorf("%s, %s: %+v, %+v", kind, tt.status.Name, o.Client, o.Retry)
+			}
+		}
+	}
+}

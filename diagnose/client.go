@@ -46,6 +46,13 @@ func newClientView(j *judgement) *clientView {
 	if j.reused() {
 		v.idle = j.rung.reuseAge()
 	}
+	if j.grpcStatus() {
+		v.text, v.result, v.cover = "gets the gRPC status "+j.at.GRPC.Name, clients.Failed, probes.CoverUnknown
+		if j.at.GRPC.Code == 0 { // a health check that does not serve is an answer like any other
+			v.text, v.result = "", clients.Unknown
+		}
+		return v
+	}
 	text, result, cover := clients.Experience(*decl, j.at.Reason, j.method(), v.idle)
 	v.text = strings.ReplaceAll(text, "<host>", j.host())
 	v.result, v.cover = result, cover
@@ -169,7 +176,7 @@ func (v *clientView) hides() bool { return v != nil && v.result == clients.Retri
 // beside says what the application's retry layer sees where its list holds
 // only what stands on the other side of the wrapper.
 func (v *clientView) beside(j *judgement) string {
-	if v == nil || j.at == nil || !repeatable(j.at.Reason) {
+	if v == nil || j.at == nil || !repeatable(j.at.Reason) || j.grpcStatus() {
 		return ""
 	}
 	return clients.Beside(v.decl, j.at.Reason, j.method(), v.idle)

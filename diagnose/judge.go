@@ -181,7 +181,7 @@ func cutReason(c probes.Cut) probes.Reason {
 		return probes.ReasonCanceled
 	case probes.CutSkipped:
 		return probes.ReasonSkipped
-	case probes.CutInternal:
+	case probes.CutInternal, probes.CutConfig:
 		return probes.ReasonInternal
 	}
 	return probes.ReasonInternal

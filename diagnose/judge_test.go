@@ -139,15 +139,20 @@ func TestJudgeCut(t *testing.T) {
 		{probes.CutCanceled, "incomplete", "not judged: the run was cut short (deadline of 1m)", ""},
 		{probes.CutSkipped, "skipped", "not judged: it was not tried (deadline of 1m)", ""},
 		{probes.CutInternal, "incomplete", "perch itself went wrong: index out of range", "index out of range"},
+		{probes.CutConfig, "incomplete", "not judged: the config asks for what cannot be done: index out of range", "index out of range"},
 	}
 	for _, tt := range tests {
 		b := rungAt(0, time.Second, probes.ReasonBlackhole)
 		b.o.Cut, b.o.CutDetail = tt.cut, "deadline of 1m"
-		if tt.cut == probes.CutInternal {
+		if tt.cut == probes.CutInternal || tt.cut == probes.CutConfig {
 			b.o.Problem = "index out of range"
 		}
+		reason := probes.Reason(tt.cut)
+		if tt.cut == probes.CutConfig {
+			reason = probes.ReasonInternal
+		}
 		o := judgeOne(t, idleInput(time.Minute, b), 0)
-		if o.Verdict != tt.verdict || string(o.Reason) != string(tt.cut) || o.Family != probes.FamilyOwn {
+		if o.Verdict != tt.verdict || o.Reason != reason || o.Family != probes.FamilyOwn {
 			t.Errorf("%s: %s %s %s", tt.cut, o.Verdict, o.Reason, o.Family)
 		}
 		if o.Message != tt.message || o.Problem != tt.problem {

@@ -29,6 +29,8 @@ func (j *judgement) sentence() string {
 	switch {
 	case obs.Cut == probes.CutInternal || j.at == nil && obs.Cut == "":
 		return "perch itself went wrong: " + j.problem()
+	case obs.Cut == probes.CutConfig:
+		return "not judged: the config asks for what cannot be done: " + j.problem()
 	case obs.Cut != "":
 		return withDetail("not judged: "+Meaning(j.facts.Reason), obs.CutDetail)
 	case j.facts.Exhausted:

@@ -116,7 +116,7 @@ func everythingRules() []Rule {
 		{
 			Table: TableEverything, Reasons: []probes.Reason{probes.ReasonInternal},
 			Verdict: probes.VerdictIncomplete, Family: probes.FamilyOwn,
-			Why: "A bug in perch; also a problem of the run.",
+			Why: "A bug in perch, or a config that asks for what cannot be done; also a problem of the run.",
 		},
 		{
 			Table: TableEverything, Reasons: []probes.Reason{probes.ReasonSkipped},

@@ -108,7 +108,7 @@ func Meaning(r probes.Reason) string {
 	case probes.ReasonSkipped:
 		return "it was not tried"
 	case probes.ReasonInternal:
-		return "perch itself went wrong"
+		return "perch itself could not do its part"
 	case probes.ReasonDNS:
 		return "the name did not resolve"
 	case probes.ReasonRefused:

@@ -138,7 +138,7 @@ func TestGRPCStreamsAreRefused(t *testing.T) {
 	p := newGRPC(t, describesAll, false)
 	for _, set := range []string{"", writeSet(t)} {
 		o := probes.RunHTTP(t.Context(), newGRPCSpec(t, probes.KindGRPC, p, probes.GRPC{Method: "grpc.testing.TestService/StreamingOutputCall", DescriptorSet: set}), newEnv())
-		if len(o.Attempts) != 0 || o.Cut != probes.CutInternal || !strings.Contains(o.Problem, "is a streaming method") {
+		if len(o.Attempts) != 0 || o.Cut != probes.CutConfig || !strings.Contains(o.Problem, "is a streaming method") {
 			t.Errorf("set %q: %+v", set, o)
 		}
 	}

@@ -70,7 +70,7 @@ func TestTokenOfAnExchange(t *testing.T) {
 		"none": {[]string{answer(200)}, nil, func(int, TokenWish) (Secret, error) { return Secret{}, &TokenError{Why: "it answered 401"} },
 			nil, []Reason{ReasonUnauthorized}, "no token: it answered 401", ""},
 		"its budget is used up": {[]string{answer(200)}, nil, func(int, TokenWish) (Secret, error) { return Secret{}, &Denied{Why: "used up"} }, nil, nil, "", CutSkipped},
-		"no secret":             {[]string{answer(200)}, nil, func(int, TokenWish) (Secret, error) { return Secret{}, misfits("no secret") }, nil, nil, "", CutInternal},
+		"no secret":             {[]string{answer(200)}, nil, func(int, TokenWish) (Secret, error) { return Secret{}, misfits("no secret") }, nil, nil, "", CutConfig},
 		"401 is expected":       {[]string{answer(401)}, func(s *Spec) { s.Expect = newSpec(t, KindHTTP, api, "status == 401").Expect }, numbered, []string{"1"}, []Reason{ReasonOK}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

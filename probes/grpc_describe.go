@@ -156,7 +156,8 @@ type reflecting struct {
 	sent  int
 }
 
-// end builds what was learnt. Its error is a *misfit: the method is not there, or
+// end builds what was learnt. A method that the server itself does not have is not
+// what was agreed, as UNIMPLEMENTED would be. Its error is a *misfit: the method is
 // not for perch.
 func (r *reflecting) end() (*fault, error) {
 	files, err := r.files.build()
@@ -164,6 +165,10 @@ func (r *reflecting) end() (*fault, error) {
 		return &fault{ReasonBadResponse, err.Error()}, nil
 	}
 	r.one.method, err = describedIn(files, r.call.spec.GRPC.Method)
+	var m *misfit
+	if errors.As(err, &m) && m.absent {
+		return &fault{ReasonStatus, m.what + " (a call of it would end UNIMPLEMENTED)"}, nil
+	}
 	return nil, err
 }
 

@@ -23,11 +23,16 @@ type described struct {
 
 // misfit is an error of what the config asks for, found only at run time: it is
 // not the target's fault, and nothing is sent.
-type misfit struct{ what string }
+type misfit struct {
+	what   string
+	absent bool // a method that is not there, by its descriptors
+}
 
 func (m *misfit) Error() string { return m.what }
 
-func misfits(format string, args ...any) error { return &misfit{fmt.Sprintf(format, args...)} }
+func misfits(format string, args ...any) error { return &misfit{what: fmt.Sprintf(format, args...)} }
+
+func absent(format string, args ...any) error { return &misfit{fmt.Sprintf(format, args...), true} }
 
 // describedIn finds "package.Service/Method" in files. Its error is a *misfit.
 func describedIn(files *protoregistry.Files, name string) (*described, error) {
@@ -35,12 +40,12 @@ func describedIn(files *protoregistry.Files, name string) (*described, error) {
 	d, err := files.FindDescriptorByName(protoreflect.FullName(service))
 	s, is := d.(protoreflect.ServiceDescriptor)
 	if err != nil || !is {
-		return nil, misfits("grpc.method %s: its descriptors have no service %s", name, service)
+		return nil, absent("grpc.method %s: its descriptors have no service %s", name, service)
 	}
 	m := s.Methods().ByName(protoreflect.Name(method))
 	switch {
 	case m == nil:
-		return nil, misfits("grpc.method %s: %s has no method %s; it has %s", name, service, method, methodsOf(s))
+		return nil, absent("grpc.method %s: %s has no method %s; it has %s", name, service, method, methodsOf(s))
 	case m.IsStreamingClient() || m.IsStreamingServer():
 		return nil, misfits("grpc.method %s is a streaming method, and perch calls unary methods only; unary are %s", name, methodsOf(s))
 	}

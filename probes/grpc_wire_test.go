@@ -111,6 +111,16 @@ func (p *grpcPeer) play(t *testing.T, d *desk, known *Descriptors) Observation {
 	return RunHTTP(t.Context(), s, env)
 }
 
+// call makes one call of another method.
+func (p *grpcPeer) call(t *testing.T, d *desk, method string) Observation {
+	t.Helper()
+	s := newSpec(t, KindGRPC, "http://192.0.2.1")
+	s.Method, s.ReadOnly, s.GRPC = http.MethodPost, "it reads", &GRPC{Method: method}
+	env := newEnv(nil, d)
+	env.Dial = p.network.Dial
+	return RunHTTP(t.Context(), s, env)
+}
+
 // TestReflection: what is asked for, on which connection, for how much of the
 // budget.
 func TestReflection(t *testing.T) {
@@ -161,12 +171,27 @@ func TestReflectionIsRemembered(t *testing.T) {
 	}
 }
 
-// TestReflectionWithoutAFile: what a message needs and nobody has is a problem of
-// perch's own; what it does not need is let pass (google/api/annotations.proto).
+// TestReflectionWithoutAFile: what a message needs and nobody has is not the
+// target's fault: perch needs a descriptor set; what it does not need is let pass (google/api/annotations.proto).
 func TestReflectionWithoutAFile(t *testing.T) {
 	p := newGRPCPeer(t, &grpcPeer{apart: true, without: map[string]bool{"shop/item.proto": true}})
 	o := p.play(t, &desk{t: t}, nil)
-	if len(o.Attempts) != 0 || o.Cut != CutInternal || !strings.Contains(o.Problem, "is missing") {
+	if len(o.Attempts) != 0 || o.Cut != CutConfig || !strings.Contains(o.Problem, "is missing") {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestReflectionOfAnotherMethod: one that the server does not have is not what was
+// agreed; one that streams is the config's mistake.
+func TestReflectionOfAnotherMethod(t *testing.T) {
+	p := newGRPCPeer(t, &grpcPeer{})
+	o := p.call(t, &desk{t: t}, "shop.Stock/Lst")
+	if len(o.Attempts) != 1 || o.Cut != "" || o.Attempts[0].Reason != ReasonStatus ||
+		o.Attempts[0].Detail != "server reflection: grpc.method shop.Stock/Lst: shop.Stock has no method Lst; it has Get, List (a call of it would end UNIMPLEMENTED)" {
+		t.Errorf("%+v", o)
+	}
+	o = p.call(t, &desk{t: t}, "shop.Stock/Watch")
+	if len(o.Attempts) != 0 || o.Cut != CutConfig || !strings.Contains(o.Problem, "is a streaming method") {
 		t.Errorf("%+v", o)
 	}
 }

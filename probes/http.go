@@ -21,7 +21,7 @@ func RunHTTP(ctx context.Context, s *Spec, env Env) (o Observation) {
 	}()
 	c := &call{spec: s, env: env}
 	if err := c.prepare(); err != nil {
-		return cutShort(o, CutInternal, err.Error())
+		return unprepared(o, err)
 	}
 	if err := c.eachAddress(ctx, &o, c.tries); err != nil {
 		return denied(ctx, o, err)
@@ -104,10 +104,20 @@ func (o *Observation) without(what string, err error) bool {
 
 func cutShort(o Observation, why Cut, detail string) Observation {
 	o.Cut, o.CutDetail = why, detail
-	if why == CutInternal {
+	if why == CutInternal || why == CutConfig {
 		o.Problem = detail
 	}
 	return o
+}
+
+// unprepared is a step that could not even begin: by the config's fault where it is
+// known to be that, else by perch's own.
+func unprepared(o Observation, err error) Observation {
+	var m *misfit
+	if errors.As(err, &m) {
+		return cutShort(o, CutConfig, err.Error())
+	}
+	return cutShort(o, CutInternal, err.Error())
 }
 
 // denied turns a refusal of the budget into a skipped step, a config that does not
@@ -115,11 +125,14 @@ func cutShort(o Observation, why Cut, detail string) Observation {
 func denied(ctx context.Context, o Observation, err error) Observation {
 	var d *Denied
 	if errors.As(err, &d) {
+		if n := len(o.Attempts); n > 0 && !o.Attempts[n-1].OK() && o.without("second try", err) {
+			return o // what was answered stands
+		}
 		return cutShort(o, CutSkipped, d.Why)
 	}
 	var m *misfit
 	if errors.As(err, &m) {
-		return cutShort(o, CutInternal, m.Error())
+		return cutShort(o, CutConfig, m.Error())
 	}
 	why := "the run was cut short"
 	if cause := context.Cause(ctx); cause != nil {

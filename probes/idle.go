@@ -42,7 +42,7 @@ func (r *rung) warm(ctx context.Context) {
 		return
 	}
 	if err := r.call.prepare(); err != nil {
-		r.finish(cutShort(r.obs, CutInternal, err.Error()))
+		r.finish(unprepared(r.obs, err))
 		return
 	}
 	x := r.call.warmUp(ctx, &r.obs)

@@ -58,7 +58,7 @@ func RunLimit(ctx context.Context, s *Spec, env Env) (o Observation) {
 	}()
 	c := &call{spec: s, env: env}
 	if err := c.prepare(); err != nil {
-		return cutShort(o, CutInternal, err.Error())
+		return unprepared(o, err)
 	}
 	x := c.warmUp(ctx, &o)
 	if x.denied != nil {

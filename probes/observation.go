@@ -47,6 +47,7 @@ const (
 	CutCanceled Cut = "canceled" // deadline or signal
 	CutSkipped  Cut = "skipped"  // budget, breaker, Retry-After, not due
 	CutInternal Cut = "internal" // a bug in perch
+	CutConfig   Cut = "config"   // what the config asks for cannot be done; found only at run time
 )
 
 // Attempt returns the last attempt on that kind of connection, or nil.

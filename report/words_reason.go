@@ -10,7 +10,7 @@ func reasonWords(r probes.Reason) string {
 	case probes.ReasonSkipped:
 		return "not tried"
 	case probes.ReasonInternal:
-		return "perch made a mistake of its own"
+		return "perch itself could not do its part"
 	case probes.ReasonDNS:
 		return "the host name could not be resolved"
 	case probes.ReasonRefused:

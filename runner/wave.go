@@ -198,7 +198,10 @@ func (w *wave) learn(b *budget, a probes.Attempt) {
 }
 
 func (w *wave) report(o probes.Observation) {
-	if o.Problem != "" {
+	switch {
+	case o.Cut == probes.CutConfig:
+		w.env.Log.Error("step cannot be done as configured", "target", o.Target, "probe", o.Probe, "problem", o.Problem)
+	case o.Problem != "":
 		w.env.Log.Error("step failed in perch itself", "target", o.Target, "probe", o.Probe, "problem", o.Problem)
 	}
 	w.env.Log.Debug("step ended", "target", o.Target, "probe", o.Probe, "hold", o.Hold, "cut", o.Cut, "attempts", len(o.Attempts))

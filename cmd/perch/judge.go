@@ -17,7 +17,11 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 	for _, o := range seen {
 		byProbe[o.Target+"/"+o.Probe] = append(byProbe[o.Target+"/"+o.Probe], o)
 		if o.Problem != "" {
-			p.problem(probes.PartInternal, fmt.Errorf("%s/%s: %s", o.Target, o.Probe, o.Problem))
+			part := probes.PartInternal
+			if o.Cut == probes.CutConfig {
+				part = probes.PartConfig
+			}
+			p.problem(part, fmt.Errorf("%s/%s: %s", o.Target, o.Probe, o.Problem))
 		}
 	}
 	answered := lastAnswers(seen)
