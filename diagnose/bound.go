@@ -84,12 +84,15 @@ func (l *ladder) learn() {
 		l.bound.Known = e
 	case !apart(known, e):
 		l.bound.Known = l.counted(known, narrowed(jitter(known, suspect), e))
-	case suspect == (probes.Bracket{}) || apart(suspect, e):
+	case suspect == (probes.Bracket{}):
+		known.Runs = max(0, known.Runs-1) // what each second run contradicts is never firm
+		l.bound.Known, l.bound.Suspect = known, e
+	case !agree(suspect, e):
 		l.bound.Known, l.bound.Suspect = jitter(known, suspect), e
 	default:
 		l.bound.Known = narrowed(suspect, e)
-		if known.Runs >= firmRuns {
-			l.change = &change{from: known, to: l.bound.Known, up: lower(l.bound.Known) > upper(known)}
+		if known.Runs >= firmRuns-1 { // one was taken by the sighting before
+			l.change = &change{from: known, to: l.bound.Known, up: lived(l.bound.Known) > lived(known)}
 		}
 	}
 }
@@ -128,20 +131,50 @@ func withoutPackets(b Bound, packets time.Duration) probes.Bracket {
 	return b.Without
 }
 
-// lower is the age before which the path ends nothing; 0: not known.
-func lower(b probes.Bracket) time.Duration { return max(b.Survived, b.Measured) }
+// tickAt is how far apart closes may lie that one idle timeout of about this age
+// causes: a server looks for what is idle now and then, and in one run sooner
+// after it is due than in the next.
+func tickAt(age time.Duration) time.Duration { return max(min(longestTick, age/2), tolerance(age)) }
 
-// upper is the age by which it has ended what is idle; 0: not known.
+// lived is the longest idle age that is known to have been lived to; 0: none is.
+func lived(b probes.Bracket) time.Duration { return max(b.Survived, b.Measured) }
+
+// lower is the age before which the path ends nothing, whatever its ticks; 0:
+// not known.
+func lower(b probes.Bracket) time.Duration {
+	if b.Measured > 0 {
+		return max(0, max(b.Measured+b.Spread, b.Survived)-tickAt(b.Measured))
+	}
+	return b.Survived
+}
+
+// upper is the age by which it has ended what is idle, likewise.
 func upper(b probes.Bracket) time.Duration {
 	if b.Measured > 0 {
-		return max(b.Measured+b.Spread, b.Survived)
+		return max(b.Measured+max(b.Spread, tickAt(b.Measured)), b.Survived)
 	}
 	return b.Died
 }
 
 // apart reports whether two brackets cannot be of one bound, by more than the
-// tolerance.
-func apart(a, b probes.Bracket) bool { return above(a, b) || above(b, a) }
+// tolerance and a server's ticks.
+func apart(a, b probes.Bracket) bool {
+	if a.Measured > 0 && b.Measured > 0 {
+		first, spread := union(a, b)
+		return spread > tickAt(first)
+	}
+	return above(a, b) || above(b, a)
+}
+
+// agree reports whether two sightings in a row are of one bound. Ticks do not
+// excuse as much here as in apart: two reloads would agree too often.
+func agree(a, b probes.Bracket) bool {
+	if a.Measured > 0 && b.Measured > 0 {
+		first, spread := union(a, b)
+		return spread-max(a.Spread, b.Spread) <= min(tickAt(first), time.Second)
+	}
+	return !apart(a, b)
+}
 
 func above(a, b probes.Bracket) bool {
 	end := upper(b)
@@ -151,12 +184,15 @@ func above(a, b probes.Bracket) bool {
 // narrowed joins two brackets of one bound, the newer second. What lies within
 // the tolerance and would leave no bracket is noise, and changes nothing.
 func narrowed(have, e probes.Bracket) probes.Bracket {
-	have.Runs = min(have.Runs+1, firmRuns)
-	if e.Measured > 0 {
+	if have.Measured == 0 || e.Measured > 0 || e.Survived <= have.Measured+have.Spread+tolerance(have.Measured) {
+		have.Runs = min(have.Runs+1, firmRuns) // what only outlived the closes that were seen agrees with nothing
+	}
+	switch {
+	case e.Measured > 0 && have.Measured > 0:
 		e.Runs = have.Runs
-		if have.Measured > 0 {
-			e.Measured, e.Spread = union(have, e)
-		}
+		e.Measured, e.Spread = union(have, e)
+		return e
+	case e.Measured > 0: // the first close that was seen: no other run agrees with it yet
 		return e
 	}
 	if have.Measured > 0 {
