@@ -18,6 +18,8 @@ func expiry(a probes.Attempt, now time.Time) Expiry {
 		return ExpiryImminent
 	case !end.IsZero() && left <= 21*day:
 		return ExpirySoon
+	case !a.AnchorEnding(now).NotAfter.IsZero():
+		return ExpiryAnchor
 	case a.StapleTrouble(now) != "":
 		return ExpiryStaple
 	}
@@ -31,10 +33,16 @@ func (j *judgement) expiring() string {
 		return "the certificate " + j.at.StapleTrouble(now)
 	}
 	c := j.at.Expires()
+	if j.facts.Expiry == ExpiryAnchor {
+		c = j.at.AnchorEnding(now)
+	}
 	left := c.NotAfter.Sub(now)
-	when := fmt.Sprintf("expires in %s (%s)", human(left), at(c.NotAfter))
+	when := fmt.Sprintf("expires in %s (%s)", remaining(left), at(c.NotAfter))
 	if left <= 0 {
 		when = "expired at " + at(c.NotAfter)
+	}
+	if j.facts.Expiry == ExpiryAnchor {
+		return fmt.Sprintf("the root certificate %q, an authority of tls.ca_file that the server's own is signed with, %s", c.Subject, when)
 	}
 	if intermediate(j.at) {
 		return fmt.Sprintf("the intermediate certificate %s, which the server's own is signed with, %s", named(c), when)
@@ -57,6 +65,19 @@ func named(c probes.Certificate) string {
 	return text
 }
 
+// remaining is a time that is left, in whole days, or hours where there are less than
+// two of them, as the headline has it.
+func remaining(left time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case left >= 2*day:
+		return fmt.Sprintf("%d days", left/day)
+	case left >= 2*time.Hour:
+		return fmt.Sprintf("%d hours", left/time.Hour)
+	}
+	return human(left)
+}
+
 func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
 
 // certificateAdvice says which certificate would do. The handshake's own text
@@ -68,6 +89,8 @@ func (j *judgement) certificateAdvice() []step {
 		return j.renewAdvice()
 	case has("its certificate is revoked"):
 		return []step{next("For the API's owner: the certificate is revoked: replace it and its key. Until then, what is sent there may be read by others.")}
+	case intermediate(j.at) && j.at.TLS.Earliest.Root && has("x509: certificate has expired") && !has(" is before "):
+		return rootAdvice(j.at.TLS)
 	case intermediate(j.at) && has("x509: certificate has expired") && !has(" is before "):
 		return []step{
 			next(fmt.Sprintf("For the API's owner: send the newer certificate of %s (the authority has one), in place of the one that expired on %s.", named(j.at.Expires()), at(j.at.Expires().NotAfter))),
@@ -94,6 +117,22 @@ func (j *judgement) certificateAdvice() []step {
 	}
 }
 
+// rootAdvice is about an authority that has ended and that nobody sends: clients
+// have it, or a newer one.
+func rootAdvice(f *probes.TLSFacts) []step {
+	c := f.Earliest
+	if f.Anchor == c {
+		return []step{
+			next(fmt.Sprintf("put the newer certificate of the authority %q into tls.ca_file and into the trust stores of the applications: the one that is there ended on %s. Where it was made anew with the same key and name, what it signed stays good.", c.Subject, at(c.NotAfter))),
+			next(fmt.Sprintf("For whoever runs the authority %q: make its certificate anew, or sign the server's under another one.", c.Subject)),
+		}
+	}
+	return []step{
+		next(fmt.Sprintf("update the system's store of authorities, perch's and the application's: its certificate of %q ended on %s.", c.Subject, at(c.NotAfter))),
+		next("For the API's owner: send a chain that leads to an authority which is still good."),
+	}
+}
+
 // renewAdvice is about certificates that were accepted.
 func (j *judgement) renewAdvice() []step {
 	c := j.at.Expires()
@@ -102,6 +141,12 @@ func (j *judgement) renewAdvice() []step {
 		return []step{
 			next("For the API's owner: let the server fetch its OCSP staple anew before that ends, or ask for a certificate without must-staple: clients that look at staples refuse the connection."),
 			next("nothing is to be done where the application's client does not look: most do not unless told to."),
+		}
+	case j.facts.Expiry == ExpiryAnchor:
+		c = j.at.AnchorEnding(j.l.in.Now)
+		return []step{
+			next(fmt.Sprintf("For whoever runs the authority %q: before %s make its certificate anew (with the same key and name, what it signed stays good), or sign the server's under another one. Renewing the server's own under the same one changes nothing.", c.Subject, at(c.NotAfter))),
+			next("put the newer one into tls.ca_file and into the trust stores of the applications, beside the old one until that has ended. Go, OpenSSL and .NET refuse an authority that has ended; Java looks only at what it signed."),
 		}
 	case intermediate(j.at):
 		return []step{next(fmt.Sprintf("For the API's owner: before %s send a newer certificate of the authority %s, or renew the server's own under another. Renewing the server's own under the same one changes nothing.", at(c.NotAfter), named(c)))}

@@ -18,6 +18,23 @@ func ends(now time.Time, leaf, mid time.Duration) *probes.TLSFacts {
 	return f
 }
 
+// anchored returns what a handshake showed whose authority is from tls.ca_file.
+func anchored(now time.Time, leaf, root time.Duration) *probes.TLSFacts {
+	f := ends(now, leaf, leaf)
+	f.Anchor = probes.Certificate{Subject: "Private Root", Issuer: "Private Root", NotAfter: now.Add(root), Authority: true, Root: true}
+	return f
+}
+
+// deadRoot is what a handshake showed that was refused for a root.
+func deadRoot(now time.Time, own bool) *probes.TLSFacts {
+	f := anchored(now, 60*24*time.Hour, -time.Hour)
+	f.Earliest = f.Anchor
+	if !own {
+		f.Anchor = probes.Certificate{}
+	}
+	return f
+}
+
 func TestWhatOfTheChainMatters(t *testing.T) {
 	const day = 24 * time.Hour
 	now := httpInput(probes.ReasonOK).Now
@@ -41,6 +58,8 @@ func TestWhatOfTheChainMatters(t *testing.T) {
 		{"the leaf soon", ends(now, 20*day, 900*day), "degraded", `the certificate "api.example" (by "Issuing CA") expires in 20 days`, "renew the certificate before"},
 		{"the intermediate soon", ends(now, 60*day, 20*day), "degraded", `the intermediate certificate "Issuing CA" (by "Root"), which the server's own is signed with, expires in 20 days`, "changes nothing"},
 		{"the intermediate at once", ends(now, 60*day, 6*day), "fail", "the intermediate certificate", "changes nothing"},
+		{"the leaf in two days", ends(now, 2*day-time.Minute, 900*day), "fail", "expires in 47 hours (", "renew the certificate before"},
+		{"the leaf in an hour", ends(now, time.Hour, 900*day), "fail", "expires in 60 min (", "renew the certificate before"},
 		{"expired since", ends(now, -day, 900*day), "fail", "expired at ", "renew the certificate before"},
 		{"a good staple", staple(probes.Staple{Status: probes.StapleGood, NextUpdate: now.Add(day)}), "pass", "", ""},
 		{"a staple without an end", staple(probes.Staple{Status: probes.StapleGood}), "pass", "", ""},
@@ -48,6 +67,12 @@ func TestWhatOfTheChainMatters(t *testing.T) {
 		{"an unknown staple", staple(probes.Staple{Status: probes.StapleUnknown, NextUpdate: now.Add(day)}), "degraded", "does not know it", "OCSP staple"},
 		{"garbage", staple(probes.Staple{Status: probes.StapleUnreadable}), "degraded", "no answer about it", "OCSP staple"},
 		{"must-staple and none", must, "degraded", "asks for an OCSP staple (must-staple), and none came", "without must-staple"},
+		{"a staple of tomorrow", staple(probes.Staple{Status: probes.StapleGood, ThisUpdate: now.Add(day), NextUpdate: now.Add(2 * day)}), "degraded", "came with an OCSP staple that begins on ", "fetch its OCSP staple anew"},
+		{"a staple by another clock", staple(probes.Staple{Status: probes.StapleGood, ThisUpdate: now.Add(4 * time.Minute)}), "pass", "", ""},
+		{"our own root far", anchored(now, 60*day, 22*day), "pass", "", ""},
+		{"our own root soon", anchored(now, 60*day, 20*day), "degraded", `the root certificate "Private Root", an authority of tls.ca_file that the server's own is signed with, expires in 20 days`, "Put the newer one into tls.ca_file"},
+		{"our own root at once", anchored(now, 60*day, day), "degraded", `the root certificate "Private Root"`, "Renewing the server's own under the same one changes nothing"},
+		{"our own root after the leaf", anchored(now, 5*day, 6*day), "fail", `the certificate "api.example"`, "renew the certificate before"},
 		{"the worse of two", both, "fail", "expires in 5 days", "renew"},
 	}
 	for _, tt := range tests {
@@ -83,6 +108,8 @@ func TestAdviceOfRefusedCertificates(t *testing.T) {
 	}{
 		{"the leaf", expired, "renew the certificate: it has expired", ends(now, -time.Hour, time.Hour)},
 		{"the intermediate", expired, `send the newer certificate of "Issuing CA" (by "Root")`, ends(now, time.Hour, -time.Hour)},
+		{"the application's own root", expired, `Put the newer certificate of the authority "Private Root" into tls.ca_file`, deadRoot(now, true)},
+		{"the system's root", expired, "Update the system's store of authorities", deadRoot(now, false)},
 		{"revoked", "TLS handshake: its certificate is revoked (since 2026-11-01, its OCSP staple says)", "replace it and its key", ends(now, 60*time.Hour, 900*time.Hour)},
 	}
 	for _, tt := range tests {

@@ -16,7 +16,7 @@ type Facts struct {
 	Early      Early
 	Instant    bool // closed within 100 ms of the answer
 	Changed    bool // two runs agree that the path's bound has moved, and this rung is to tell it
-	Pings      bool // the server said that it ended the connection because of the client's HTTP/2 PINGs
+	Cause      Cause
 	Expiry     Expiry
 }
 
@@ -69,6 +69,7 @@ type Expiry string
 const (
 	ExpiryFar      Expiry = "far" // or no TLS
 	ExpiryStaple   Expiry = "far, but a client that looks at the OCSP staple may refuse it"
+	ExpiryAnchor   Expiry = "far, but that of the authority in tls.ca_file, within 21 days"
 	ExpirySoon     Expiry = "within 21 days"
 	ExpiryImminent Expiry = "within 7 days"
 )
@@ -79,4 +80,6 @@ func ageValues() []Age         { return []Age{AgeEarly, AgeWithin, AgeLonger} }
 func earlyValues() []Early {
 	return []Early{EarlyOutlived, EarlyMass, EarlyRepeated, EarlyOnly, EarlyFirst}
 }
-func expiryValues() []Expiry { return []Expiry{ExpiryFar, ExpiryStaple, ExpirySoon, ExpiryImminent} }
+func expiryValues() []Expiry {
+	return []Expiry{ExpiryFar, ExpiryStaple, ExpiryAnchor, ExpirySoon, ExpiryImminent}
+}

@@ -125,10 +125,12 @@ func certificateRules() []Rule {
 		Verdict: probes.VerdictDegraded, Diagnosis: probes.DiagnosisCertificate, Family: probes.FamilyCertificate,
 		Why: "A certificate that the chain needs (the server's own, or one that it is signed with) expires within 21 days.",
 	}
-	imminent, staple := soon, soon
+	imminent, staple, anchor := soon, soon, soon
 	imminent.Expiry, imminent.Verdict = []Expiry{ExpiryImminent}, probes.VerdictFail
 	imminent.Why = "One of them expires within 7 days."
 	staple.Expiry = []Expiry{ExpiryStaple}
 	staple.Why = "Its OCSP staple has expired, cannot be read, does not know it, or is missing though it asks for one."
-	return []Rule{imminent, soon, staple}
+	anchor.Expiry = []Expiry{ExpiryAnchor}
+	anchor.Why = "The authority of `tls.ca_file` that the chain ends in expires within 21 days: many clients then refuse all that it signed, and some do not."
+	return []Rule{imminent, soon, anchor, staple}
 }

@@ -145,5 +145,5 @@ func certificateOf(s *Spec, r wire.Response) *expect.Certificate {
 	if r.TLS == nil || !s.Expect.Speaks("certificate") {
 		return nil
 	}
-	return certificateShown(wire.FactsOf(*r.TLS, ""), time.Now())
+	return certificateShown(wire.FactsOf(*r.TLS, "", false), time.Now())
 }

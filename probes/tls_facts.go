@@ -42,6 +42,21 @@ func (a Attempt) Expires() Certificate {
 	return a.TLS.Earliest
 }
 
+// stapleAhead is how far in the future a staple may begin: clocks differ, and the
+// clients that look at staples allow as much and more.
+const stapleAhead = 5 * time.Minute
+
+// AnchorEnding is the authority of tls.ca_file that the attempt's chain ends in, where
+// that ends within 21 days. From then on clients that look at it as perch does (Go,
+// OpenSSL, .NET) accept nothing that it signed; others (Java) look only at what it
+// signed. Zero NotAfter: there is none, or it is good for longer.
+func (a Attempt) AnchorEnding(now time.Time) Certificate {
+	if a.TLS == nil || a.TLS.Anchor.NotAfter.Sub(now) > longestWarned {
+		return Certificate{}
+	}
+	return a.TLS.Anchor
+}
+
 // StapleTrouble says what is wrong with the OCSP staple of the attempt's
 // connection, as the rest of a sentence that begins with "the certificate"; empty:
 // nothing is, also where none came and none is asked for. A client that looks at
@@ -63,6 +78,8 @@ func (a Attempt) StapleTrouble(now time.Time) string {
 		return "is revoked, its OCSP staple says"
 	case s.Status == StapleUnknown:
 		return "came with an OCSP staple that does not know it"
+	case s.ThisUpdate.Sub(now) > stapleAhead:
+		return "came with an OCSP staple that begins on " + s.ThisUpdate.UTC().Format("2006-01-02 15:04 MST")
 	case !s.NextUpdate.IsZero() && now.After(s.NextUpdate):
 		return "came with an OCSP staple that ended on " + s.NextUpdate.UTC().Format("2006-01-02 15:04 MST")
 	}

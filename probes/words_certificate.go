@@ -22,8 +22,15 @@ func (o Outcome) certificateWords() string {
 		at = o.Started
 	}
 	c, what := a.Expires(), "the certificate"
-	if a.TLS != nil && a.TLS.Earliest != a.TLS.Leaf {
+	switch {
+	case a.TLS == nil || a.TLS.Earliest == a.TLS.Leaf:
+	case a.TLS.Earliest.Root:
+		what = "the root certificate"
+	default:
 		what = "an intermediate certificate"
+	}
+	if end := a.AnchorEnding(at); a.Reason != ReasonCertificate && !end.NotAfter.IsZero() && c.NotAfter.Sub(at) > longestWarned {
+		c, what = end, "the root certificate in tls.ca_file"
 	}
 	left := c.NotAfter.Sub(at)
 	detail := strings.ToLower(a.Detail)

@@ -25,6 +25,12 @@ func TestDiagnosisWords(t *testing.T) {
 		{"a 503 after a reuse that failed", Outcome{Diagnosis: DiagnosisServiceDown, Attempts: []Attempt{{Connection: ConnectionReused, Reason: ReasonIdleFIN}, {Connection: ConnectionControl, Reason: ReasonUnavailable}}}, "requests on fresh connections fail too"},
 		{"expired", refused("TLS handshake: x509: certificate has expired or is not yet valid: current time", at.Add(-25*time.Hour)), "the certificate expired on 2026-03-01"},
 		{"another of its chain expired", refused("x509: certificate has expired or is not yet valid", year), "the certificate, or one that it is signed with, is not valid at this time"},
+		{"a root", withChain(refused("x509: certificate has expired or is not yet valid", year), func(f *TLSFacts) {
+			f.Earliest = Certificate{Subject: "Root", NotAfter: at.Add(-25 * time.Hour), Authority: true, Root: true}
+		}), "the root certificate expired on 2026-03-01"},
+		{"our own root soon", withChain(expires(60*24*time.Hour), func(f *TLSFacts) {
+			f.Anchor = Certificate{Subject: "Root", NotAfter: at.Add(49 * time.Hour), Authority: true, Root: true}
+		}), "the root certificate in tls.ca_file expires in 2 days"},
 		{"another name", refused("x509: certificate is valid for a.example, not b.example", year), "the certificate is not valid for this name"},
 		{"no address", refused("x509: cannot validate certificate for 192.0.2.1 because it doesn't contain any IP SANs", year), "the certificate is not valid for this name"},
 		{"an unknown signer", refused("x509: certificate signed by unknown authority", year), "the certificate is signed by nobody that perch trusts"},
@@ -41,4 +47,12 @@ func TestDiagnosisWords(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
+}
+
+// withChain gives an outcome's attempt the facts of a handshake.
+func withChain(o Outcome, change func(*TLSFacts)) Outcome {
+	leaf := Certificate{Subject: "api.example", NotAfter: o.Attempts[0].TLSExpiry}
+	o.Attempts[0].TLS = &TLSFacts{Leaf: leaf, Earliest: leaf}
+	change(o.Attempts[0].TLS)
+	return o
 }

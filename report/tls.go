@@ -15,6 +15,7 @@ type tlsJSON struct {
 	ServerName string           `json:"server_name,omitempty"`
 	Leaf       *certificateJSON `json:"certificate,omitempty"`
 	Earliest   *certificateJSON `json:"expires_first,omitempty"`
+	Anchor     *certificateJSON `json:"anchor,omitempty"`
 	Names      []string         `json:"names,omitempty"`
 	MustStaple bool             `json:"must_staple,omitempty"`
 	Staple     *stapleJSON      `json:"ocsp_staple,omitempty"`
@@ -26,6 +27,7 @@ type certificateJSON struct {
 	NotBefore string `json:"not_before,omitempty"`
 	NotAfter  string `json:"not_after"`
 	Authority bool   `json:"authority,omitempty"`
+	Root      bool   `json:"root,omitempty"`
 }
 
 type stapleJSON struct {
@@ -44,7 +46,7 @@ func newTLS(o probes.Outcome) *tlsJSON {
 	}
 	out := &tlsJSON{
 		Version: f.Version, Cipher: f.Cipher, ALPN: f.ALPN, ServerName: f.ServerName,
-		Leaf: newCertificate(f.Leaf), Earliest: newCertificate(f.Earliest), Names: f.Names, MustStaple: f.MustStaple,
+		Leaf: newCertificate(f.Leaf), Earliest: newCertificate(f.Earliest), Anchor: newCertificate(f.Anchor), Names: f.Names, MustStaple: f.MustStaple,
 	}
 	if s := f.Staple; s != nil {
 		out.Staple = &stapleJSON{
@@ -58,7 +60,7 @@ func newCertificate(c probes.Certificate) *certificateJSON {
 	if c.NotAfter.IsZero() {
 		return nil
 	}
-	return &certificateJSON{Subject: c.Subject, Issuer: c.Issuer, NotBefore: timestamp(c.NotBefore), NotAfter: timestamp(c.NotAfter), Authority: c.Authority}
+	return &certificateJSON{Subject: c.Subject, Issuer: c.Issuer, NotBefore: timestamp(c.NotBefore), NotAfter: timestamp(c.NotAfter), Authority: c.Authority, Root: c.Root}
 }
 
 func handshake(o *probes.Outcome) *probes.TLSFacts {
@@ -82,7 +84,10 @@ func shown(o *probes.Outcome) string {
 	}
 	if end := f.Earliest.NotAfter; !end.IsZero() {
 		whose := "good until "
-		if f.Earliest != f.Leaf {
+		switch anchor := f.Anchor.NotAfter; {
+		case !anchor.IsZero() && anchor.Before(end):
+			whose, end = fmt.Sprintf("good until the end of %q in tls.ca_file, ", f.Anchor.Subject), anchor
+		case f.Earliest != f.Leaf:
 			whose = fmt.Sprintf("good until the end of %q, ", f.Earliest.Subject)
 		}
 		text += fmt.Sprintf(", certificate of %q by %q, %s%s", f.Leaf.Subject, f.Leaf.Issuer, whose, end.UTC().Format(time.DateOnly))

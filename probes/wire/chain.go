@@ -30,10 +30,15 @@ type TLSFacts struct {
 	Leaf       Certificate
 	// Earliest ends the peer's chain: of the verified chain that lives longest, what
 	// expires first. An expired certificate that is sent beside it and that no client
-	// needs does not count, nor a self-signed authority, which everybody has from
-	// elsewhere. Of a chain that was not accepted: what was not, where that is known,
+	// needs does not count, nor a self-signed authority, which clients have from
+	// elsewhere (Anchor). Of a chain that was not accepted: what was not, where that is known,
 	// else the leaf.
-	Earliest   Certificate
+	Earliest Certificate
+	// Anchor is the self-signed authority that the chain ends in, where the client was
+	// given its authorities (tls.ca_file): those who gave it have to renew it. Of
+	// several, the one that lives longest. Zero: the system's, which others keep, or the
+	// leaf itself.
+	Anchor     Certificate
 	Names      []string // for which the leaf is good, DNS names and addresses, at most 20
 	MustStaple bool     // the leaf asks for an OCSP staple (RFC 7633)
 	Staple     *Staple  // nil: none came
@@ -44,10 +49,12 @@ type Certificate struct {
 	Subject, Issuer     string // common name, else organization, else the first DNS name; empty: none
 	NotBefore, NotAfter time.Time
 	Authority           bool // it signs others: it is not the leaf
+	Root                bool // it is signed by itself: no other is above it
 }
 
-// FactsOf reads what a finished handshake showed, that asked for the name sni.
-func FactsOf(state tls.ConnectionState, sni string) *TLSFacts {
+// FactsOf reads what a finished handshake showed, that asked for the name sni. own: the
+// client was given its authorities, and does not trust the system's.
+func FactsOf(state tls.ConnectionState, sni string, own bool) *TLSFacts {
 	f := &TLSFacts{
 		Version: versionName(state.Version), Cipher: strings.Clone(tls.CipherSuiteName(state.CipherSuite)),
 		ALPN: strings.Clone(state.NegotiatedProtocol), ServerName: sni,
@@ -57,6 +64,9 @@ func FactsOf(state tls.ConnectionState, sni string) *TLSFacts {
 	}
 	leaf := state.PeerCertificates[0]
 	f.ofLeaf(leaf)
+	if own {
+		f.Anchor = anchor(state.VerifiedChains)
+	}
 	chain := longestLived(state.VerifiedChains)
 	if chain == nil { // not verified
 		chain = state.PeerCertificates
@@ -69,13 +79,16 @@ func FactsOf(state tls.ConnectionState, sni string) *TLSFacts {
 }
 
 // refusedFacts reads what a handshake showed whose certificates were not accepted.
-func refusedFacts(err error, sent []*x509.Certificate, sni string) *TLSFacts {
+func refusedFacts(err error, sent []*x509.Certificate, sni string, own bool) *TLSFacts {
 	f := &TLSFacts{ServerName: sni}
 	if len(sent) > 0 {
 		f.ofLeaf(sent[0])
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Cert != nil {
 		f.Earliest = certificateOf(invalid.Cert)
+		if own && f.Earliest.Root && f.Earliest != f.Leaf {
+			f.Anchor = f.Earliest
+		}
 	}
 	return f
 }
@@ -83,8 +96,13 @@ func refusedFacts(err error, sent []*x509.Certificate, sni string) *TLSFacts {
 // blamed names what was not accepted where it is not the leaf, for the end of an
 // error.
 func (f *TLSFacts) blamed() string {
-	if f.Earliest == f.Leaf {
+	switch {
+	case f.Earliest == f.Leaf:
 		return ""
+	case f.Anchor == f.Earliest:
+		return fmt.Sprintf(" (the root certificate %q in tls.ca_file)", f.Earliest.Subject)
+	case f.Earliest.Root:
+		return fmt.Sprintf(" (the root certificate %q in the system's store)", f.Earliest.Subject)
 	}
 	return fmt.Sprintf(" (the certificate of %q, which the server's own is signed with)", f.Earliest.Subject)
 }
@@ -105,10 +123,28 @@ func longestLived(chains [][]*x509.Certificate) []*x509.Certificate {
 	return best
 }
 
+// anchor returns the self-signed authority that lives longest of those that chains end
+// in, leaves that sign themselves left out; zero: there is none.
+func anchor(chains [][]*x509.Certificate) Certificate {
+	var best *x509.Certificate
+	for _, chain := range chains {
+		last := chain[len(chain)-1]
+		if len(chain) > 1 && selfSigned(last) && (best == nil || last.NotAfter.After(best.NotAfter)) {
+			best = last
+		}
+	}
+	if best == nil {
+		return Certificate{}
+	}
+	return certificateOf(best)
+}
+
+func selfSigned(c *x509.Certificate) bool { return bytes.Equal(c.RawSubject, c.RawIssuer) }
+
 // earliest returns the certificate of a chain that expires first, without a
 // self-signed authority at its end; of several, the one nearest to the leaf.
 func earliest(chain []*x509.Certificate) *x509.Certificate {
-	if last := chain[len(chain)-1]; len(chain) > 1 && bytes.Equal(last.RawSubject, last.RawIssuer) {
+	if last := chain[len(chain)-1]; len(chain) > 1 && selfSigned(last) {
 		chain = chain[:len(chain)-1]
 	}
 	return slices.MinFunc(chain, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
@@ -126,7 +162,7 @@ func certificateOf(c *x509.Certificate) Certificate {
 	return Certificate{
 		Subject:   first([]string{c.Subject.CommonName}, c.Subject.Organization, c.DNSNames),
 		Issuer:    first([]string{c.Issuer.CommonName}, c.Issuer.Organization),
-		NotBefore: c.NotBefore, NotAfter: c.NotAfter, Authority: c.IsCA,
+		NotBefore: c.NotBefore, NotAfter: c.NotAfter, Authority: c.IsCA, Root: c.IsCA && selfSigned(c),
 	}
 }
 

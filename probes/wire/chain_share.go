@@ -22,17 +22,17 @@ type Chains struct {
 }
 
 // of is FactsOf, shared.
-func (c *Chains) of(state tls.ConnectionState, sni string) *TLSFacts {
+func (c *Chains) of(state tls.ConnectionState, sni string, own bool) *TLSFacts {
 	if c == nil {
-		return FactsOf(state, sni)
+		return FactsOf(state, sni, own)
 	}
-	key := fingerprint(state, sni)
+	key := fingerprint(state, sni, own)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f := c.known[key]; f != nil {
 		return f
 	}
-	f := FactsOf(state, sni)
+	f := FactsOf(state, sni, own)
 	if c.known == nil {
 		c.known = map[[sha256.Size]byte]*TLSFacts{}
 	}
@@ -43,9 +43,9 @@ func (c *Chains) of(state tls.ConnectionState, sni string) *TLSFacts {
 }
 
 // fingerprint tells handshakes apart by all that FactsOf looks at.
-func fingerprint(state tls.ConnectionState, sni string) [sha256.Size]byte {
+func fingerprint(state tls.ConnectionState, sni string, own bool) [sha256.Size]byte {
 	h := sha256.New()
-	fmt.Fprintf(h, "%d %d %q %q\n", state.Version, state.CipherSuite, state.NegotiatedProtocol, sni)
+	fmt.Fprintf(h, "%d %d %q %q %t\n", state.Version, state.CipherSuite, state.NegotiatedProtocol, sni, own)
 	for _, chain := range slices.Concat(state.VerifiedChains, [][]*x509.Certificate{state.PeerCertificates}) {
 		fmt.Fprintf(h, "%d\n", len(chain))
 		for _, cert := range chain {

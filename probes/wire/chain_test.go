@@ -282,7 +282,7 @@ func FuzzStaple(f *testing.F) {
 		facts := wire.FactsOf(tls.ConnectionState{
 			Version: tls.VersionTLS13, PeerCertificates: []*x509.Certificate{leaf}, OCSPResponse: staple,
 			VerifiedChains: [][]*x509.Certificate{{leaf, a.ca}},
-		}, "api.example")
+		}, "api.example", false)
 		if s := facts.Staple; s != nil && s.Status != wire.StapleUnreadable {
 			t.Errorf("%+v is believed", s)
 		}

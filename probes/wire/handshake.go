@@ -37,11 +37,11 @@ func (c *Conn) handshake(ctx context.Context, o Options, e *Evidence) (Failure, 
 	}
 	state := c.tls.ConnectionState()
 	if err != nil {
-		e.Chain = refusedFacts(err, state.PeerCertificates, sni(config))
-		failure := handshakeFailure(err, e)
+		e.Chain = refusedFacts(err, state.PeerCertificates, sni(config), config.RootCAs != nil)
+		failure := handshakeFailure(err, e, config.RootCAs != nil)
 		return failure, fmt.Errorf("TLS handshake: %w%s", err, e.Chain.blamed())
 	}
-	e.Chain = o.Chains.of(state, sni(config))
+	e.Chain = o.Chains.of(state, sni(config), config.RootCAs != nil)
 	if err := e.Chain.revoked(); err != nil {
 		return FailureCertificate, fmt.Errorf("TLS handshake: %w", err)
 	}
@@ -59,7 +59,7 @@ func sni(config *tls.Config) string {
 
 // handshakeFailure tells what we did not accept of the peer's certificate from
 // every other way to fail.
-func handshakeFailure(err error, e *Evidence) Failure {
+func handshakeFailure(err error, e *Evidence, own bool) Failure {
 	var verification *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
 	var host x509.HostnameError
@@ -67,7 +67,7 @@ func handshakeFailure(err error, e *Evidence) Failure {
 	switch {
 	case errors.As(err, &verification):
 		if len(verification.UnverifiedCertificates) > 0 {
-			e.Chain = refusedFacts(err, verification.UnverifiedCertificates, e.Chain.ServerName)
+			e.Chain = refusedFacts(err, verification.UnverifiedCertificates, e.Chain.ServerName, own)
 		}
 		return FailureCertificate
 	case errors.As(err, &authority), errors.As(err, &host), errors.As(err, &invalid):
