@@ -137,13 +137,20 @@ func TestJudgeCut(t *testing.T) {
 		problem string
 	}{
 		{probes.CutCanceled, "incomplete", "not judged: the run was cut short (deadline of 1m)", ""},
-		{probes.CutSkipped, "skipped", "not judged: it was not tried (deadline of 1m)", ""},
+		{probes.CutSkipped, "skipped", "not judged: it was not tried to its end (deadline of 1m)", ""},
 		{probes.CutInternal, "incomplete", "perch itself went wrong: index out of range", "index out of range"},
 		{probes.CutConfig, "incomplete", "not judged: the config asks for what cannot be done: index out of range", "index out of range"},
 	}
 	for _, tt := range tests {
 		b := rungAt(0, time.Second, probes.ReasonBlackhole)
 		b.o.Cut, b.o.CutDetail = tt.cut, "deadline of 1m"
+		if tt.cut == probes.CutSkipped {
+			none := rungAt(0, time.Second, probes.ReasonBlackhole)
+			none.o.Cut, none.o.CutDetail, none.o.Attempts = tt.cut, "deadline of 1m", nil
+			if o := judgeOne(t, idleInput(time.Minute, none), 0); o.Message != "not judged: it was not tried (deadline of 1m)" {
+				t.Errorf("nothing left: %q", o.Message)
+			}
+		}
 		if tt.cut == probes.CutInternal || tt.cut == probes.CutConfig {
 			b.o.Problem = "index out of range"
 		}

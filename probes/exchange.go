@@ -20,6 +20,7 @@ type exchanged struct {
 	conn     *wire.Conn // nil: none was opened
 	release  func()
 	denied   error // nothing was sent: the budget, or the end of the context
+	unended  error // something was answered, and what has to follow may not be sent; nil: it is whole
 }
 
 func (x *exchanged) close() {
@@ -179,9 +180,26 @@ func (c *call) follow(ctx context.Context, x *exchanged) {
 			x.attempt.Detail += ": it leads to another host or port"
 			return
 		}
-		x.take(c.hop(ctx, x, to))
+		next := c.hop(ctx, x, to)
+		if x.unfollowed(next.denied) {
+			return
+		}
+		x.take(next)
 		from = to
 	}
+}
+
+// unfollowed notes that the budget, or the policy, refused the request that a
+// redirect asks for, and reports whether it was that. What was answered is kept,
+// and not judged: that it was not followed is no fault of the API's.
+func (x *exchanged) unfollowed(err error) bool {
+	var d *Denied
+	if !errors.As(err, &d) {
+		return false
+	}
+	x.attempt.Detail += ": " + d.Why
+	x.unended = &Denied{Why: "its redirect was not followed: " + d.Why}
+	return true
 }
 
 // hop makes the next request of a chain of redirects: on the same connection

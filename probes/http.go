@@ -43,7 +43,10 @@ func (c *call) tries(ctx context.Context, o *Observation, role Role) error {
 		renewed := c.renews(ctx, &x.attempt)
 		c.add(o, x.attempt, ConnectionFresh)
 		role = RoleAgain
-		if renewed {
+		switch {
+		case x.unended != nil:
+			return x.unended
+		case renewed:
 			continue
 		}
 		if n >= c.spec.Retry.Attempts || !triesAgain(x.attempt) {
@@ -125,9 +128,6 @@ func unprepared(o Observation, err error) Observation {
 func denied(ctx context.Context, o Observation, err error) Observation {
 	var d *Denied
 	if errors.As(err, &d) {
-		if n := len(o.Attempts); n > 0 && !o.Attempts[n-1].OK() && o.without("second try", err) {
-			return o // what was answered stands
-		}
 		return cutShort(o, CutSkipped, d.Why)
 	}
 	var m *misfit

@@ -77,6 +77,9 @@ func RunLimit(ctx context.Context, s *Spec, env Env) (o Observation) {
 	return m.run(ctx, &x)
 }
 
+	if x.unended != nil {
+		return denied(ctx, o, x.unended)
+	}
 // many is a connection on its way through many requests.
 type many struct {
 	call   *call

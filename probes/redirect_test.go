@@ -240,7 +240,7 @@ func TestRedirectsConnection(t *testing.T) {
 }
 
 // What perch's own budget or end keeps from being followed is no fault of the
-// API's.
+// API's; what the budget refused to follow was answered all the same.
 func TestRedirectsDenied(t *testing.T) {
 	for _, stage := range []string{"send redirect", "dial redirect"} {
 		for _, cut := range []Cut{CutSkipped, CutCanceled} {
@@ -260,8 +260,8 @@ func TestRedirectsDenied(t *testing.T) {
 				s := newSpec(t, KindHTTP, api)
 				s.Redirects, s.Retry.Attempts = 2, 2
 				o := RunHTTP(ctx, s, newEnv(p, d))
-				want := map[Cut]string{CutSkipped: "used up", CutCanceled: "the deadline"}[cut]
-				if o.Cut != cut || o.CutDetail != want || len(p.requests()) != 1 {
+				want := map[Cut]string{CutSkipped: "its redirect was not followed: used up", CutCanceled: "the deadline"}[cut]
+				if o.Cut != cut || o.CutDetail != want || len(p.requests()) != 1 || (cut == CutSkipped) != (len(o.Attempts) == 1) {
 					t.Errorf("%s, %s: %+v after %d requests", stage, cut, o, len(p.requests()))
 				}
 				d.settled(t)
@@ -292,4 +292,43 @@ func FuzzRedirectTarget(f *testing.F) {
 			t.Errorf("%q leads to what is read as %v, %v", location, again, err)
 		}
 	})
+}
+
+// A redirect that the budget has no room for leaves what was answered as it was: the
+// request left, and is told.
+func TestRedirectWithoutRoom(t *testing.T) {
+	for name, c := range map[string]struct {
+		first string
+		at    string // what the budget refuses
+		later bool
+	}{
+		"on the same connection":     {moved("/b"), "send redirect", false},
+		"for a new one, which waits": {moved("/b"), "dial redirect", true},
+		"after a close":              {moved("/b", "Connection: close"), "dial redirect", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, d := newPeer(t, c.first, answer(200)), &desk{t: t}
+				d.at = func(stage string) error {
+					switch {
+					case stage == c.at:
+						return &Denied{Why: "full"}
+					case c.later && stage == "send redirect":
+						return &Denied{Why: "not yet", Later: true}
+					}
+					return nil
+				}
+				s := newSpec(t, KindHTTP, api)
+				s.Redirects = 2
+				o := RunHTTP(t.Context(), s, newEnv(p, d))
+				if len(o.Attempts) != 1 || o.Cut != CutSkipped || o.CutDetail != "its redirect was not followed: full" || len(p.requests()) != 1 {
+					t.Fatalf("%d requests: %+v", len(p.requests()), o)
+				}
+				if a := o.Attempts[0]; a.Reason != ReasonRedirected || a.Status != 302 || a.Detail != "status 302, a redirect that was not followed: full" {
+					t.Errorf("%s, status %d: %q", a.Reason, a.Status, a.Detail)
+				}
+				d.settled(t)
+			})
+		})
+	}
 }

@@ -212,8 +212,11 @@ func (b *budget) refused(s *slots) error {
 func (b *budget) gap(w *tally, p *place, off, longest time.Duration) error {
 	at := b.cal.Earliest(off, plan.At(0))
 	if at-off > longest {
-		w.denied++
-		return &probes.Denied{Why: fmt.Sprintf("the budget has no gap within %s", longest), Later: at-off <= longestGap}
+		later := at-off <= longestGap
+		if !later || !p.asks {
+			w.denied++
+		}
+		return &probes.Denied{Why: fmt.Sprintf("the budget has no gap within %s", longest), Later: later}
 	}
 	slots, ok := b.cal.Book(plan.At(at))
 	if !ok { // cannot be: the lock was held since Earliest

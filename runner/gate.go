@@ -15,6 +15,7 @@ type place struct {
 	early bool // may leave before its instant
 	held  bool // on a connection that is held for it: it may miss its instant
 	used  bool // a request left
+	asks  bool // a denial that has room later is none: it is asked again at once, with a connection of its own
 }
 
 // pass is the last gate: it returns when one request may leave. The booking is
@@ -97,7 +98,7 @@ func (s *slots) Send(ctx context.Context, role probes.Role) error {
 		return s.pass(ctx, &s.warm)
 	case probes.RoleDescribe:
 		if s.describe.used { // one more
-			return s.pass(ctx, &place{})
+			return s.pass(ctx, &place{asks: true})
 		}
 		return s.pass(ctx, &s.describe)
 	case probes.RoleReuse:
@@ -109,6 +110,7 @@ func (s *slots) Send(ctx context.Context, role probes.Role) error {
 	default:
 		gap := s.gap // what Dial booked, if it did
 		s.gap = place{}
+		gap.asks = role == probes.RoleRedirect && gap.slot == 0
 		return s.pass(ctx, &gap)
 	}
 }

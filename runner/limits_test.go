@@ -230,3 +230,38 @@ func TestBudgetUse(t *testing.T) {
 		})
 	}
 }
+
+// A redirect without room leaves the answered request told, and counts once as not
+// sent; one that waits for a gap with a connection of its own was not refused.
+func TestRedirectsAndTheBudget(t *testing.T) {
+	for _, c := range []struct {
+		rate             float64
+		requests, denied int
+		reason           probes.Reason
+		detail           string
+	}{
+		{0.02, 2, 2, probes.ReasonRedirected, "status 307, a redirect that was not followed: the budget has no gap within 1s"},
+		{1, 4, 0, probes.ReasonOK, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSite(t, func(_ int, h hit, w http.ResponseWriter) {
+				if h.path == "/" {
+					status(http.StatusTemporaryRedirect, "Location", "/there")(0, h, w)
+				}
+			})
+			target := newTarget("api", 1, c.rate, exchanges(2)...)
+			for i := range target.Probes {
+				target.Probes[i].Redirects = 2
+			}
+			out := play(t, t.Context(), s, nil, target)
+			for _, o := range out.all {
+				if (o.Cut == "") != (c.reason == probes.ReasonOK) || len(o.Attempts) != 1 || o.Attempts[0].Reason != c.reason || o.Attempts[0].Detail != c.detail {
+					t.Errorf("%g/s: %+v", c.rate, o)
+				}
+			}
+			if use := out.use(t, "api"); use.Denied != c.denied || use.Requests != c.requests || len(s.seen()) != c.requests {
+				t.Errorf("%g/s: %+v, %d arrived", c.rate, use, len(s.seen()))
+			}
+		})
+	}
+}

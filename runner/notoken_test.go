@@ -14,14 +14,14 @@ import (
 func TestNoTokenIsNoFailureOfTheTarget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, func(_ int, h hit, w http.ResponseWriter) {
-			if h.host == "192.0.2.50" {
+			if h.host == "127.0.0.1:50" {
 				w.WriteHeader(http.StatusBadRequest)
 			}
 		})
 		all := exchanges(7)
 		for i := range all[:4] {
 			all[i].OAuth = &probes.OAuth{
-				TokenURL: &url.URL{Scheme: "http", Host: "192.0.2.50", Path: "/token"}, ClientID: "me", Secret: probes.Source{Env: "SECRET"}, DailyLimit: 100,
+				TokenURL: &url.URL{Scheme: "http", Host: "127.0.0.1:50", Path: "/token"}, ClientID: "me", Secret: probes.Source{Env: "SECRET"}, DailyLimit: 100,
 			}
 		}
 		out := play(t, t.Context(), s, nil, newTarget("api", 1, 50, all...))
