@@ -35,13 +35,13 @@ func (j *judgement) slowDown() string {
 }
 
 func (j *judgement) byDiagnosis() []step {
+	if steps := j.causeAdvice(); steps != nil {
+		return steps
+	}
 	switch j.rule.Diagnosis {
 	case probes.DiagnosisEarlyClose, probes.DiagnosisStaleConnection:
 		if j.rung.obs.Unused {
 			return j.unusedAdvice()
-		}
-		if j.tooManyPings() {
-			return j.pingAdvice()
 		}
 		return j.poolAdvice()
 	case probes.DiagnosisSilentDrop:
@@ -49,7 +49,7 @@ func (j *judgement) byDiagnosis() []step {
 	case probes.DiagnosisUndeclaredClose:
 		return []step{
 			next("limit how often or how long a connection is reused. Lowering the idle limit does not help, since idleness is not the cause."),
-			next("For the API's owner: the answer before should have said Connection: close."),
+			next("For the API's owner: " + j.shouldHaveSaid() + "."),
 		}
 	case probes.DiagnosisStalled:
 		return []step{
@@ -68,6 +68,14 @@ func (j *judgement) byDiagnosis() []step {
 	default:
 		return j.otherAdvice()
 	}
+}
+
+// shouldHaveSaid is how a server announces that a connection ends.
+func (j *judgement) shouldHaveSaid() string {
+	if j.at.Proto == overH2 {
+		return "a GOAWAY should have come before, which says what of the requests was served"
+	}
+	return "the answer before should have said Connection: close"
 }
 
 // otherAdvice is about what has nothing to do with idle connections.
@@ -110,6 +118,15 @@ func (j *judgement) noKeepAliveAdvice() string {
 func (j *judgement) reachabilityAdvice() []step {
 	const notPool = "it is not the connection pool: a fresh connection failed as well. "
 	var advice []step
+	if advice = j.protocolAdvice(); advice != nil {
+		return advice
+	}
+	switch {
+	case j.reused():
+		return []step{next("ask the API's owner: one request of many on a connection came to this, and a fresh connection worked. It is not the connection.")}
+	case j.at.Calmed() != "":
+		return []step{next("send less: the peer says ENHANCE_YOUR_CALM, which is that it takes what it gets for too much (RFC 9113, 7). It is not the connection pool.")}
+	}
 	switch j.at.Reason {
 	case probes.ReasonDNS:
 		advice = []step{
@@ -117,7 +134,7 @@ func (j *judgement) reachabilityAdvice() []step {
 			next("For whoever runs the name's zone: see whether the record is there."),
 		}
 	case probes.ReasonProxy:
-		advice = []step{next("check the forward proxy and what it allows: it did not connect, and nothing was asked of the API.")}
+		advice = []step{next(j.notConnected())}
 	case probes.ReasonConnectFailed:
 		advice = []step{next("check the pod's own network (routes, network policies, a firewall that rejects): the connect met an error, and nothing was asked of the API.")}
 	default:
@@ -127,6 +144,23 @@ func (j *judgement) reachabilityAdvice() []step {
 		advice = append(advice, j.retryAdvice()...) // a second try works
 	}
 	return advice
+}
+
+// protocolAdvice is about a peer that answers, and speaks something else; nil: it is not
+// that.
+func (j *judgement) protocolAdvice() []step {
+	grpc := j.l.in.Spec.GRPC != nil
+	switch {
+	case j.at.Reason != probes.ReasonBadResponse || !j.answeredItself():
+		return nil
+	case grpc && j.at.NoHTTP2:
+		return []step{next("check the URL's port: what listens there answers in HTTP/1, and gRPC needs HTTP/2.")}
+	case grpc:
+		return []step{next("check the URL's port and what stands before it: what answers there is no gRPC server, or a proxy that drops gRPC's trailers.")}
+	case j.at.NoHTTP2:
+		return []step{next("set protocol: http/1.1, or auto, for this probe: the peer answers in HTTP/1. Where the application speaks HTTP/2 to it, it fails in the same way.")}
+	}
+	return nil
 }
 
 // hostName is the name that has to be resolved, without its port.

@@ -6,12 +6,6 @@ import (
 	"perch.example/probes"
 )
 
-// tooManyPings reports whether the server itself said why it ended the held
-// connection: the client's HTTP/2 PINGs.
-func (j *judgement) tooManyPings() bool {
-	return j.rung.reuse != nil && j.rung.reuse.Goaway.TooManyPings()
-}
-
 // grpcStatus reports whether the attempt that decides was answered with a gRPC
 // status. Its HTTP status is 200, or another than the one that HTTP's clients are
 // known by: what they make of a 503 is not said of it.
@@ -37,7 +31,7 @@ func (j *judgement) pingAdvice() []step {
 	}
 	return []step{
 		next(fmt.Sprintf("raise %s to what the server allows, 5 min where nothing else is set, or send none while no call is under way (grpc-go: keepalive.ClientParameters{Time, PermitWithoutStream}; grpc-java: keepAliveTime, keepAliveWithoutCalls): "+
-			"the server counted them and ended the connection after %s (GOAWAY ENHANCE_YOUR_CALM, too_many_pings). Lowering the idle limit does not help.", ping, human(j.rung.reuse.Goaway.Age))),
+			"the server counted them and ended the connection after %s (GOAWAY ENHANCE_YOUR_CALM, too_many_pings). Lowering the idle limit does not help.", ping, human(j.at.Goaway.Age))),
 		alternative("ask the API's owner to allow them (grpc-go: keepalive.EnforcementPolicy{MinTime, PermitWithoutStream}; grpc-java: permitKeepAliveTime, permitKeepAliveWithoutCalls)."),
 	}
 }

@@ -42,9 +42,9 @@ func TestPingAdvice(t *testing.T) {
 // whatever the age; an idle limit at the same age is one.
 func TestTooManyPings(t *testing.T) {
 	const s = time.Second
-	at := func(keepAlive time.Duration, reason probes.Reason, debug string) Input {
+	at := func(keepAlive time.Duration, reason probes.Reason, code uint32, debug string) Input {
 		in := one(rungAt(0, 15*s, reason).closed(10*s, probes.HowGoaway).reuse(func(a *probes.Attempt) {
-			a.Goaway = &probes.Goaway{Code: 11, Debug: debug, Age: 10 * s, Idle: true}
+			a.Goaway = &probes.Goaway{Code: code, Debug: debug, Age: 10 * s, Idle: true}
 		}))
 		in.Spec.KeepAlive = keepAlive
 		return in
@@ -55,7 +55,7 @@ func TestTooManyPings(t *testing.T) {
 			if keepAlive > 10*s { // the only rung, and no run before
 				want = probes.VerdictFail
 			}
-			in := at(keepAlive, reason, "too_many_pings")
+			in := at(keepAlive, reason, 11, "too_many_pings")
 			o := Judge(in)[0]
 			if o.Verdict != want || o.Diagnosis != probes.DiagnosisEarlyClose || o.Family != probes.FamilyConnection ||
 				!strings.Contains(o.Message, "too_many_pings") || len(o.Advice) == 0 || !strings.Contains(o.Advice[0], "PING interval") {
@@ -65,7 +65,7 @@ func TestTooManyPings(t *testing.T) {
 				t.Errorf("%s: PINGs are taken for the path's bound: %+v", reason, b)
 			}
 		}
-		o := Judge(at(keepAlive, probes.ReasonIdleGoaway, ""))[0]
+		o := Judge(at(keepAlive, probes.ReasonIdleGoaway, 0, ""))[0]
 		if pass := keepAlive <= 10*s; pass != (o.Verdict == probes.VerdictPass) || strings.Contains(o.Message, "PING") {
 			t.Errorf("an idle limit, keep_alive %s: %s: %s", keepAlive, o.Verdict, o.Message)
 		}

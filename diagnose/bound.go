@@ -60,7 +60,7 @@ func (l *ladder) seen() (probes.Bracket, bool) {
 func (l *ladder) endsIdle(i int) bool {
 	r := l.rungs[i]
 	idle := slices.Contains(ended(), r.reuse.Reason) || r.reuse.Reason == probes.ReasonBlackhole || r.reuse.Reason == probes.ReasonNoResponse
-	return idle && r.ended() && !r.instant() && !r.reuse.Goaway.TooManyPings() && !l.massClosed(i) && !l.outlived(i)
+	return idle && r.ended() && !r.instant() && !l.notIdle(i) && !l.massClosed(i) && !l.outlived(i)
 }
 
 // learn joins what is known with what this ladder shows.

@@ -127,7 +127,7 @@ func (l *ladder) earliest(timeout time.Duration) time.Duration {
 	first := timeout
 	for i, r := range l.rungs {
 		c := r.obs.Close
-		if c == nil || r.instant() || l.outlived(i) || l.massClosed(i) {
+		if c == nil || r.instant() || l.notIdle(i) || l.outlived(i) || l.massClosed(i) {
 			continue
 		}
 		if c.Age < first && timeout-c.Age <= l.tol(timeout) {
@@ -141,7 +141,7 @@ func (l *ladder) earliest(timeout time.Duration) time.Duration {
 // table's verdict; else empty. Only closes that follow idle age count, inside
 // of the client's danger band.
 func (v *clientView) verdict(j *judgement) probes.Verdict {
-	if v == nil || !j.reused() || !slices.Contains(ended(), j.facts.Reason) || !clients.Holds(v.band, v.idle) {
+	if v == nil || !j.reused() || j.facts.Cause != CauseUnsaid || !slices.Contains(ended(), j.facts.Reason) || !clients.Holds(v.band, v.idle) {
 		return ""
 	}
 	if d := j.rule.Diagnosis; d != probes.DiagnosisEarlyClose && d != probes.DiagnosisStaleConnection {

@@ -163,7 +163,7 @@ func conditions(r Rule) string {
 	add(r.Exhausted, "the system refused perch a descriptor or a local port")
 	add(r.Instant, "closed within 100 ms of the answer")
 	add(r.Changed, "two runs agree that the bound has moved, and it is not a fail by itself")
-	add(r.Pings, "the GOAWAY says too_many_pings")
+	add(len(r.Causes) > 0, "%s", joined(r.Causes))
 	add(slices.Equal(r.Control, []Control{ControlNone}), "no control was made")
 	add(r.Table == TableFresh && len(r.Again) > 0, "again %s", joined(r.Again))
 	add(len(r.Ages) > 0, "%s", joined(r.Ages))

@@ -161,7 +161,7 @@ func EarlyCloses(in Input) (early, mass map[time.Duration]time.Duration) {
 	l := newLadder(in)
 	early, mass = map[time.Duration]time.Duration{}, map[time.Duration]time.Duration{}
 	for i, r := range l.rungs {
-		if r.obs.Kind != probes.KindIdle || !r.ended() || l.ageOf(r) != AgeEarly || l.otherCause(i, r.age(), r.age()) {
+		if r.obs.Kind != probes.KindIdle || !r.ended() || l.ageOf(r) != AgeEarly || l.toldLimit(i) || l.otherCause(i, r.age(), r.age()) {
 			continue
 		}
 		closes := early

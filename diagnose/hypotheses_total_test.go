@@ -37,9 +37,9 @@ func ruledTable() map[probes.Reason]struct{ held, fresh string } {
 
 		"blackhole":          {"out in out in out open", "in in out out out open"},
 		"goaway_unprocessed": {"out out out in out open", "in out out out out open"},
-		"refused_stream":     {"out out out in out open", "in out out out out open"},
+		"refused_stream":     {"out out out out out open", "in out out out out open"},
 		"goaway_processed":   {"out out out in out open", "in out out out out open"},
-		"stream_reset":       {"out out out in out open", "in out out out out open"},
+		"stream_reset":       {"out out out out out open", "in out out out out open"},
 		"crossed_close":      {"out out out in out open", "in out out out out open"},
 		"eof":                {"out out out in out open", "in out out out out open"},
 		"reset":              {"out open out in out open", "in open out out out open"},

@@ -16,6 +16,10 @@ func (j *judgement) apiDown() (probes.Ruling, string) {
 		return probes.RuledOut, "a fresh connection " + answer(*a)
 	case j.reused() && j.rung.control != nil:
 		return probes.RuledOut, "a fresh connection " + j.since(*j.rung.control) + answer(*j.rung.control)
+	case a.NoHTTP2:
+		return probes.RuledOut, fmt.Sprintf("it answered HTTP/2's preface with %s in text: it is there, and speaks HTTP/1", bytesOf(a.ResponseBytes))
+	case j.answeredItself() && a.Reason == probes.ReasonBadResponse:
+		return probes.RuledOut, fmt.Sprintf("it %s: it is there, and what it says is no gRPC", answer(*a))
 	case j.answeredItself():
 		return probes.RuledOut, "it " + answer(*a)
 	case j.reused():
@@ -45,6 +49,8 @@ func (j *judgement) freshFailed() (probes.Ruling, string) {
 		return probes.RuledOpen, fmt.Sprintf("a certificate came after %s and could not be verified: no request was sent", human(a.Elapsed))
 	case a.Reason == probes.ReasonProxyUpstreamReset:
 		return probes.RuledOpen, fmt.Sprintf("a proxy on the way %s, for its own connection: the API itself was not heard", answer(*a))
+	case a.Calmed() != "":
+		return probes.RuledOpen, fmt.Sprintf("it was there, and said ENHANCE_YOUR_CALM after %s: it takes what it gets for too much", human(a.Elapsed))
 	case j.again == nil:
 		return probes.RuledIn, "a fresh connection " + freshly(*a)
 	case means(*j.again) == means(*a):
@@ -71,6 +77,8 @@ func (j *judgement) answeredItself() bool {
 	case probes.ReasonRateLimited, probes.ReasonUnauthorized, probes.ReasonRedirected,
 		probes.ReasonStatus, probes.ReasonSlow, probes.ReasonExpectation, probes.ReasonTooLarge:
 		return true
+	case probes.ReasonBadResponse:
+		return j.at.Status > 0 || j.at.NoHTTP2 // HTTP, but not what was spoken
 	default:
 		return false
 	}

@@ -20,6 +20,9 @@ func (j *judgement) rateLimit() (probes.Ruling, string) {
 		if a.RetryAfter > 0 {
 			return probes.RuledIn, fmt.Sprintf("the API answered %s%s; %s", a.Answer(), waitText(a.RetryAfter), j.share())
 		}
+		if a.Calmed() != "" {
+			return j.calmed(a)
+		}
 		if a.Status > 0 {
 			answers++
 		}
@@ -36,6 +39,15 @@ func (j *judgement) rateLimit() (probes.Ruling, string) {
 		return probes.RuledOpen, none + j.share()
 	}
 	return probes.RuledOut, none + strings.Replace(j.share(), "perch sent", "it sent", 1)
+}
+
+// calmed is about a peer that said ENHANCE_YOUR_CALM: it takes what it gets for too
+// much. gRPC's servers say it of PINGs, too, which are no calls.
+func (j *judgement) calmed(a probes.Attempt) (probes.Ruling, string) {
+	if a.Goaway.TooManyPings() {
+		return probes.RuledOpen, "the server said ENHANCE_YOUR_CALM of PINGs (too_many_pings), not of calls; " + j.share()
+	}
+	return probes.RuledIn, "the server said " + a.Calmed() + " ENHANCE_YOUR_CALM: it takes what it gets for too much; " + j.share()
 }
 
 // ofStep names what was judged, beside the run that it is a part of.

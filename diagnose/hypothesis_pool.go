@@ -26,8 +26,14 @@ func (j *judgement) stalePool() (probes.Ruling, string) {
 	case !slices.Contains(unanswered(), j.at.Reason):
 		return probes.RuledOut, fmt.Sprintf("the connection was alive after %s idle: it %s", human(j.rung.reuseAge()), answer(*j.at))
 	}
+	if j.facts.Cause == CauseError {
+		return probes.RuledOpen, fmt.Sprintf("it ended at %s idle with GOAWAY %s: that is an error's code, and no idle limit's", human(j.rung.age()), j.at.Goaway.Name())
+	}
 	if why := j.notIdleness(); why != "" {
 		return probes.RuledOut, why
+	}
+	if j.facts.Kind == probes.KindHTTP && j.rung.obs.Close == nil {
+		return probes.RuledOpen, fmt.Sprintf("it failed after %s idle, and one request before it does not tell what follows idleness", human(j.rung.reuseAge()))
 	}
 	if j.rung.obs.Unused {
 		return j.unusedPool()
@@ -118,7 +124,12 @@ func (j *judgement) sinceReuse() string {
 func (j *judgement) notIdleness() string {
 	switch {
 	case j.rule.Diagnosis == probes.DiagnosisMassClose:
+	if why := j.causeOut(); why != "" {
+		return why
+	}
 		return "connections of different idle ages were closed within " + human(oneMoment) + " of each other"
+	case j.facts.Kind == probes.KindHTTP:
+		return j.notTheGap()
 	case j.rule.Diagnosis != probes.DiagnosisUndeclaredClose:
 		return ""
 	case j.facts.Instant:
@@ -129,6 +140,32 @@ func (j *judgement) notIdleness() string {
 
 // bandText words a danger band.
 func bandText(b probes.Band) string {
+// causeOut says what the server itself named, which is no idle limit; empty: it named
+// nothing.
+func (j *judgement) causeOut() string {
+	switch j.facts.Cause {
+	case CausePings:
+		return fmt.Sprintf("the server ended it after %s idle for the client's own PINGs (GOAWAY ENHANCE_YOUR_CALM, too_many_pings)", human(j.rung.age()))
+	case CauseAge:
+		return fmt.Sprintf("the server ended it at a connection age of %s, whatever its idle age", human(j.rung.connectionAge()))
+	case CauseStop:
+		return fmt.Sprintf("the server ended it after %s idle as it was being stopped (GOAWAY, graceful_stop)", human(j.rung.age()))
+	case CauseStream:
+		return fmt.Sprintf("the connection was alive after %s idle: the server reset the request's stream only", human(j.rung.reuseAge()))
+	case CauseUnsaid, CauseError:
+	}
+	return ""
+}
+
+// notTheGap is about a connection of many requests, whose idle ages were all alike;
+// empty where its end may have followed one.
+func (j *judgement) notTheGap() string {
+	if c := j.rung.obs.Close; j.at.Served < 2 || c != nil && !j.rung.instant() {
+		return ""
+	}
+	return fmt.Sprintf("it carried %d requests, and failed then without having been idle for longer", j.at.Served)
+}
+
 	switch {
 	case b.Open && b.From == 0: // an end that nobody saw, and nothing shorter worked
 		return "any time"

@@ -43,7 +43,7 @@ func (l *ladder) result() probes.IdleResult {
 func (l *ladder) shortestDied() *rungView {
 	var shortest *rungView
 	for i := range l.rungs {
-		if r := &l.rungs[i]; r.ended() && (shortest == nil || r.reuseAge() < shortest.reuseAge()) {
+		if r := &l.rungs[i]; r.ended() && !l.notIdle(i) && (shortest == nil || r.reuseAge() < shortest.reuseAge()) {
 			shortest = r
 		}
 	}
@@ -60,7 +60,7 @@ func (l *ladder) idleEnds() []time.Duration {
 	unseen := false // whether one ended that was not seen to close
 	for i, r := range l.rungs {
 		switch {
-		case !r.ended():
+		case !r.ended(), l.notIdle(i):
 		case r.obs.Close == nil:
 			unseen = true
 		case l.outlived(i) || l.massClosed(i):

@@ -93,10 +93,13 @@ func (l *ladder) judge(rules []Rule, i int) *judgement {
 	if j.reused() {
 		j.facts.Age = l.ageOf(j.rung)
 		j.facts.Instant = j.rung.instant()
-		j.facts.Pings = j.tooManyPings()
+		j.facts.Cause = l.causeOf(i)
 		if j.facts.Age == AgeEarly {
 			j.facts.Early = l.earlyCase(i)
 		}
+	}
+	if j.at != nil && j.facts.Cause == CauseUnsaid {
+		j.facts.Cause = errorOf(*j.at)
 	}
 	j.apply(rules)
 	return j
@@ -137,7 +140,7 @@ func (j *judgement) decide() {
 		r.obs.Kind == probes.KindIdle && r.reuse == nil && r.warm.OK():
 		j.facts.Reason = probes.ReasonInternal // the step ended without saying why
 		return
-	case r.reuse == nil, r.obs.Kind == probes.KindHTTP && r.reuse.OK():
+	case r.reuse == nil, r.obs.Kind == probes.KindHTTP && r.reuse.OK() && errorOf(*r.reuse) == CauseUnsaid:
 		j.decideFresh()
 	case !r.reuse.OK() && r.control != nil && !answered(r.control):
 		j.at = r.control

@@ -36,9 +36,15 @@ func TestLimits(t *testing.T) {
 		{"never", probes.ReasonOK, &probes.ConnectionLimit{Requests: 50, Age: 98 * time.Second}, nil, "pass", "", "the server did not end it"},
 		{"at once, untold", probes.ReasonIdleFIN, untold, closed(3*time.Millisecond, probes.HowFIN), "degraded", "undeclared_close", "the server ended the connection after 5 requests (8s old) without saying so"},
 		{"in good order, later", probes.ReasonIdleFIN, untold, closed(time.Second, probes.HowFIN), "pass", "", "after 5 requests"},
-		{"under the request", probes.ReasonEOF, untold, nil, "degraded", "stale_connection", "after 5 requests"},
+		{"under the request", probes.ReasonEOF, untold, nil, "degraded", "undeclared_close", "after 5 requests"},
+		{"reset under the request", probes.ReasonReset, untold, nil, "degraded", "undeclared_close", "after 5 requests"},
+		{"half an answer", probes.ReasonPartialBody, untold, nil, "degraded", "undeclared_close", "after 5 requests"},
+		{"a stream reset", probes.ReasonStreamReset, nil, nil, "degraded", "unstable", "the connection itself went on"},
+		{"a stream refused", probes.ReasonRefusedStream, nil, nil, "degraded", "unstable", "the connection itself went on"},
 		{"reset", probes.ReasonIdleRST, untold, closed(time.Second, probes.HowRST), "degraded", "stale_connection", "after 5 requests"},
-		{"another status from then on", probes.ReasonUnavailable, nil, nil, "degraded", "undeclared_close", ""},
+		{"503", probes.ReasonUnavailable, nil, nil, "degraded", "unstable", ""},
+		{"another status", probes.ReasonStatus, nil, nil, "degraded", "contract", ""},
+		{"another answer", probes.ReasonExpectation, nil, nil, "degraded", "contract", ""},
 		{"silence", probes.ReasonNoResponse, nil, nil, "fail", "stalled", ""},
 	}
 	for _, tt := range tests {
@@ -51,6 +57,15 @@ func TestLimits(t *testing.T) {
 		o := all[0]
 		if o.Verdict != tt.verdict || o.Diagnosis != tt.diagnosis || !strings.Contains(o.Message, tt.says) || o.Limit != tt.limit {
 			t.Errorf("%s: %s %s: %s", tt.name, o.Verdict, o.Diagnosis, o.Message)
+		}
+		advice := strings.Join(o.Advice, "\n")
+		for _, wrong := range []string{"longest idle", "a fresh connection failed as well"} {
+			if tt.close == nil && strings.Contains(advice, wrong) {
+				t.Errorf("%s: %s", tt.name, advice)
+			}
+		}
+		if h := hypothesis(o, probes.HypothesisStalePool); tt.close == nil && h.Ruled == probes.RuledIn {
+			t.Errorf("%s: %+v", tt.name, h)
 		}
 	}
 	down := limitInput(probes.ReasonEOF, untold)

@@ -10,6 +10,9 @@ import (
 // message is one human sentence about the outcome.
 func (j *judgement) message() string {
 	text := j.sentence()
+	if answered(j.at) {
+		text += j.causeText()
+	}
 	if l := j.rung.obs.Limit; l != nil {
 		text += "; " + l.Words()
 	}
@@ -98,9 +101,7 @@ func (j *judgement) freshMessage() string {
 // rungMessage is about a connection that did not survive its idle time.
 func (j *judgement) rungMessage() string {
 	text := j.endText()
-	if j.facts.Pings {
-		text += "; the server says why: too_many_pings, the client's own HTTP/2 PINGs"
-	}
+	text += j.causeText()
 	if answered(j.rung.control) {
 		text += "; a fresh one worked"
 	}
@@ -232,8 +233,8 @@ func (j *judgement) doer(how probes.HowClosed) string {
 // same.
 func (j *judgement) against(near string) string {
 	want := j.l.in.Spec.KeepAlive
-	if want <= 0 {
-		return ""
+	if c := j.facts.Cause; want <= 0 || c == CauseAge || c == CauseStop || c == CauseStream {
+		return "" // nothing was expected of what ended it
 	}
 	switch j.facts.Age {
 	case AgeEarly:

@@ -17,7 +17,7 @@ type Rule struct {
 	Exhausted   bool
 	Instant     bool
 	Changed     bool
-	Pings       bool
+	Causes      []Cause
 	Again       []Again
 	Control     []Control
 	Ages        []Age
@@ -45,7 +45,7 @@ const (
 // Rules returns the judging table, in deciding order. The last rule matches
 // everything, so that every case has a judgement and none is a pass by chance.
 func Rules() []Rule {
-	return slices.Concat(everythingRules(), rungRules(), manyRules(), freshRules(), elseRules())
+	return slices.Concat(everythingRules(), answeredRules(), rungRules(), manyRules(), freshRules(), elseRules())
 }
 
 // rulesOf are those of Rules that can match a probe of this kind, in their order.
@@ -54,7 +54,7 @@ func rulesOf(kind probes.Kind) []Rule {
 	if kind == probes.KindIdle {
 		reused = rungRules
 	}
-	return slices.Concat(everythingRules(), reused(), freshRules(), elseRules())
+	return slices.Concat(everythingRules(), answeredRules(), reused(), freshRules(), elseRules())
 }
 
 func elseRules() []Rule {
@@ -82,7 +82,7 @@ func (r Rule) matches(f Facts) bool {
 		(!r.Exhausted || f.Exhausted) &&
 		(!r.Instant || f.Instant) &&
 		(!r.Changed || f.Changed) &&
-		(!r.Pings || f.Pings) &&
+		within(r.Causes, f.Cause) &&
 		within(r.Again, f.Again) &&
 		within(r.Control, f.Control) &&
 		within(r.Ages, f.Age) &&

@@ -13,14 +13,9 @@ func rungRules() []Rule {
 			Verdict:     probes.VerdictSkipped, Diagnosis: probes.DiagnosisNoKeepAlive, Family: probes.FamilyConnection,
 			Why: "The warm answer ended its connection: nothing can be held.",
 		},
-		pinged(Rule{
-			Ages: []Age{AgeEarly}, Early: []Early{EarlyRepeated, EarlyOnly}, Verdict: probes.VerdictFail,
-			Why: "Ended early by the client's own PINGs, which come more often than the server allows.",
-		}),
-		pinged(Rule{
-			Verdict: probes.VerdictDegraded,
-			Why:     "Ended by the client's own PINGs, which come more often than the server allows: each idle connection ends so, at whatever age.",
-		}),
+	}
+	rules = append(rules, causeRules()...)
+	rules = append(rules,
 		rung(Rule{
 			Changed: true, Reasons: []probes.Reason{probes.ReasonOK},
 			Verdict: probes.VerdictDegraded, Diagnosis: probes.DiagnosisBoundChanged, Family: probes.FamilyConnection,
@@ -40,20 +35,11 @@ func rungRules() []Rule {
 			Verdict: probes.VerdictIncomplete, Family: probes.FamilyOwn,
 			Why: "Without a control a dead connection and a dead service look the same.",
 		}),
-	}
+	)
 	for _, w := range rungRows() {
 		rules = append(rules, w.rules()...)
 	}
 	return rules
-}
-
-// pinged is a rule of a connection of which the server said that the client's PINGs
-// ended it: no idle limit did.
-func pinged(r Rule) Rule {
-	r.Pings, r.Control = true, []Control{ControlOK}
-	r.Reasons = []probes.Reason{probes.ReasonIdleGoaway, probes.ReasonGoawayUnprocessed, probes.ReasonGoawayProcessed}
-	r.Diagnosis, r.Family = probes.DiagnosisEarlyClose, probes.FamilyConnection
-	return rung(r)
 }
 
 // rungRow is a line of the idle table: what a reason on the reused connection

@@ -15,16 +15,22 @@ func everyCase(visit func(Facts)) {
 			for _, reason := range probes.Reasons() {
 				for _, again := range againValues() {
 					for _, control := range controlValues() {
-						for bits := range 32 {
-							everyAge(Facts{
+						for bits := range 16 {
+							everyCause(Facts{
 								Kind: kind, Connection: conn, Reason: reason, Again: again, Control: control,
-								Delayed: bits&1 > 0, Instant: bits&2 > 0, Exhausted: bits&4 > 0, Changed: bits&8 > 0, Pings: bits&16 > 0,
+								Delayed: bits&1 > 0, Instant: bits&2 > 0, Exhausted: bits&4 > 0, Changed: bits&8 > 0,
 							}, visit)
 						}
 					}
 				}
 			}
 		}
+	}
+}
+
+func everyCause(f Facts, visit func(Facts)) {
+	for _, f.Cause = range causeValues() {
+		everyAge(f, visit)
 	}
 }
 
@@ -88,11 +94,29 @@ func TestRulesAreTotal(t *testing.T) {
 
 // mayPass lists the only ways to a pass: a whole answer as expected, and a
 // connection closed in good order, not early. A rung that is to tell of a moved
-// bound is none, nor one that the client's own PINGs ended.
+// bound is none, nor one that a GOAWAY with an error's code ended. What ended for the
+// connection's own age, and told, is one at any idle age; so is a stream that was
+// refused on a connection that lives, but not before keep_alive.
 func mayPass(f Facts) bool {
 	goaway := []probes.Reason{probes.ReasonIdleGoaway, probes.ReasonGoawayUnprocessed}
-	if f.Pings && f.Kind == probes.KindIdle && f.Connection == probes.ConnectionReused && slices.Contains(goaway, f.Reason) {
-		return false
+	held := f.Kind == probes.KindIdle && f.Connection == probes.ConnectionReused && f.Control == ControlOK
+	switch f.Cause {
+	case CauseError, CausePings:
+		if f.Reason == probes.ReasonOK || slices.Contains(goneReasons(), f.Reason) {
+			return false
+		}
+	case CauseAge, CauseStop:
+		if held && slices.Contains(goaway, f.Reason) {
+			return true
+		}
+	case CauseStream:
+		if held && f.Reason == probes.ReasonRefusedStream {
+			return f.Age != AgeEarly
+		}
+		if f.Reason == probes.ReasonRefusedStream {
+			return false
+		}
+	case CauseUnsaid:
 	}
 	if f.Changed && f.Kind == probes.KindIdle && f.Connection == probes.ConnectionReused {
 		return false
@@ -103,6 +127,9 @@ func mayPass(f Facts) bool {
 	orderly := []probes.Reason{
 		probes.ReasonIdleFIN, probes.ReasonIdleCloseNotify, probes.ReasonIdleGoaway,
 		probes.ReasonGoawayUnprocessed, probes.ReasonRefusedStream,
+	}
+	if f.Kind == probes.KindHTTP && f.Reason == probes.ReasonRefusedStream {
+		return false
 	}
 	early := f.Kind == probes.KindIdle && f.Age == AgeEarly // nothing is expected of many requests on one connection
 	return (f.Kind == probes.KindIdle || f.Kind == probes.KindHTTP) && f.Connection == probes.ConnectionReused &&

@@ -78,6 +78,10 @@ func failure(a probes.Attempt) string {
 // means is Meaning, of an attempt: where the status decided, with that status.
 func means(a probes.Attempt) string {
 	switch {
+	case a.NoHTTP2:
+		return "the peer speaks no HTTP/2"
+	case a.Reason == probes.ReasonBadResponse && a.Status > 0:
+		return fmt.Sprintf("the answer (%d) was no valid gRPC", a.Status)
 	case byStatus(a), a.GRPC != nil && a.Reason == probes.ReasonRateLimited:
 		return "the answer was " + a.Answer()
 	case a.GRPC != nil && a.Reason == probes.ReasonUnavailable:

@@ -27,6 +27,30 @@ func (g *Goaway) TooManyPings() bool {
 	return g != nil && g.Code == enhanceYourCalm && g.Debug == "too_many_pings"
 }
 
+// healthy reports whether there is nothing wrong but that the connection ends.
+func (g *Goaway) healthy() bool { return g == nil || g.Code == 0 }
+
+// Name is the code as RFC 9113 (7) names it; of nil that of no error.
+func (g *Goaway) Name() string {
+	if g == nil {
+		return wire.CodeName(0)
+	}
+	return wire.CodeName(g.Code)
+}
+
+// Calmed is the frame by which the peer said ENHANCE_YOUR_CALM, that it takes what it
+// gets for too much: "GOAWAY" of the connection, "RST_STREAM" of the request's stream;
+// empty: it did not.
+func (a Attempt) Calmed() string {
+	switch {
+	case a.StreamReset != nil && *a.StreamReset == enhanceYourCalm:
+		return "RST_STREAM"
+	case a.Goaway != nil && a.Goaway.Code == enhanceYourCalm:
+		return "GOAWAY"
+	}
+	return ""
+}
+
 func goawayOf(h *wire.H2) *Goaway {
 	if h == nil || h.Goaway == nil {
 		return nil

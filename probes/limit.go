@@ -14,7 +14,8 @@ type ConnectionLimit struct {
 	Age      time.Duration // of the connection at its end, or at the last answer where it did not end
 	Ended    bool          // the server ended it
 	Told     bool          // and said so before: in the last answer, or by a GOAWAY
-	By       string        // how it was told: "Connection: close", "GOAWAY"; empty: it was not
+	By       string        // how it was told: "Connection: close", "GOAWAY", with its code where that is an error's; empty: it was not
+	Idle     time.Duration // it ended while it was idle, at this idle age, and had never been idle for as long: no limit was met; 0: not so
 }
 
 // Words is the limit as a sentence's part.
@@ -22,12 +23,22 @@ func (l ConnectionLimit) Words() string {
 	served := "after " + counted(l.Requests)
 	age := fmt.Sprintf("%s old", Spoken(roughly(l.Age)))
 	switch {
+	case l.Idle > 0:
+		return fmt.Sprintf("the server ended the connection after %s of idleness%s, which is shorter than what lay between two requests here: a limit of requests was not reached",
+			Spoken(roughly(l.Idle)), l.toldIdle())
 	case !l.Ended:
 		return fmt.Sprintf("the connection carried %s in %s, and the server did not end it", counted(l.Requests), Spoken(roughly(l.Age)))
 	case l.Told:
 		return fmt.Sprintf("the server ends a connection %s (%s) and says so (%s on #%d)", served, age, l.By, l.Requests)
 	}
 	return fmt.Sprintf("the server ended the connection %s (%s) without saying so", served, age)
+}
+
+func (l ConnectionLimit) toldIdle() string {
+	if !l.Told {
+		return ""
+	}
+	return " (" + l.By + ")"
 }
 
 func counted(requests int) string {
@@ -87,6 +98,7 @@ type many struct {
 	conn   *wire.Conn
 	last   Attempt // the last one that was answered
 	served int
+	idle   time.Duration // the longest after which a request was answered
 }
 
 func (m *many) run(ctx context.Context, x *exchanged) Observation {
@@ -104,15 +116,16 @@ func (m *many) run(ctx context.Context, x *exchanged) Observation {
 		switch {
 		case x.denied != nil:
 			return m.without(ctx, x.denied)
-		case x.attempt.Reason == ReasonIdleGoaway, x.attempt.Reason == ReasonGoawayUnprocessed:
-			// It was told, and what we sent meanwhile was not served: any client may
-			// send it again.
+		case x.attempt.Goaway.healthy() && (x.attempt.Reason == ReasonIdleGoaway || x.attempt.Reason == ReasonGoawayUnprocessed):
+			// It was told: a client that reads would have sent nothing more, and any
+			// may send again what was not processed.
 			m.end("GOAWAY")
+			m.left(*x.attempt.Goaway)
 			return *m.obs
 		case !x.attempt.OK():
 			return m.failed(ctx, x, held)
 		}
-		m.last, m.served = x.attempt, m.served+1
+		m.last, m.served, m.idle = x.attempt, m.served+1, max(m.idle, x.attempt.IdleTime)
 		if told := toldBy(x.attempt, x.evidence); told != "" {
 			m.end(told)
 			return *m.obs
@@ -142,7 +155,7 @@ func (m *many) keep(ended bool, told string) {
 // tells what that says of the connection.
 func (m *many) failed(ctx context.Context, x *exchanged, held wire.Held) Observation {
 	o, a := m.obs, x.attempt
-	if a.Reason.Closed() {
+	if endsConnection(a) {
 		o.Limit = &ConnectionLimit{Requests: m.served, Age: a.ConnectionAge, Ended: true}
 	}
 	var seen *Close
@@ -151,6 +164,7 @@ func (m *many) failed(ctx context.Context, x *exchanged, held wire.Held) Observa
 	}
 	if o.Close = closeSeen(a, x.evidence, seen); o.Close != nil && o.Limit != nil {
 		o.Limit.Age = max(0, a.ConnectionAge-x.evidence.Idle+o.Close.Age)
+		m.between(o.Close.Age)
 	}
 	m.call.add(o, a, ConnectionReused)
 	x.close()
@@ -179,9 +193,42 @@ func (m *many) without(ctx context.Context, err error) Observation {
 	return *m.obs
 }
 
+// notAtOnce is the idle age from which an end does not follow the answer before it.
+const notAtOnce = 100 * time.Millisecond
+
+// between notes that the connection ended between two requests, at this idle age. One
+// that had been idle for as long before, and lived, did not end for that.
+func (m *many) between(age time.Duration) {
+	if age > notAtOnce && age > m.idle {
+		m.obs.Limit.Idle = age
+	}
+}
+
+// left notes when a GOAWAY came that was read between two requests.
+func (m *many) left(g Goaway) {
+	m.obs.Limit.Age += g.Age
+	if g.Debug != "max_age" {
+		m.between(g.Age)
+	}
+}
+
+// endsConnection reports whether a failed attempt was the end of its connection.
+func endsConnection(a Attempt) bool {
+	switch a.Reason {
+	case ReasonRefusedStream:
+		return a.Goaway != nil
+	case ReasonPartialHead, ReasonPartialBody, ReasonGoawayProcessed:
+		return true
+	default:
+		return a.Reason.Closed()
+	}
+}
+
 // toldBy says how an answer tells that its connection ends; empty: it does not.
 func toldBy(a Attempt, e wire.Evidence) string {
 	switch {
+	case a.Goaway != nil && !a.Goaway.healthy():
+		return "GOAWAY " + a.Goaway.Name()
 	case e.H2 != nil && e.H2.Goaway != nil:
 		return "GOAWAY"
 	case a.CloseAfter:

@@ -14,13 +14,14 @@ type limitJSON struct {
 	Ended    bool    `json:"ended"`
 	Told     bool    `json:"told"`
 	By       string  `json:"by,omitempty"`
+	Idle     float64 `json:"idle_seconds,omitempty"`
 }
 
 func newLimit(l *probes.ConnectionLimit) *limitJSON {
 	if l == nil {
 		return nil
 	}
-	return &limitJSON{Requests: l.Requests, Age: seconds(l.Age), Ended: l.Ended, Told: l.Told, By: l.By}
+	return &limitJSON{Requests: l.Requests, Age: seconds(l.Age), Ended: l.Ended, Told: l.Told, By: l.By, Idle: seconds(l.Idle)}
 }
 
 // rungName names a rung: its hold, and whether its connection carried nothing before.
