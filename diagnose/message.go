@@ -34,11 +34,11 @@ func (j *judgement) sentence() string {
 		return "perch itself went wrong: " + j.problem()
 	case obs.Cut == probes.CutConfig:
 		return "not judged: the config asks for what cannot be done: " + j.problem()
+	case obs.Cut == probes.CutSkipped && len(obs.Attempts) > 0:
+		return withDetail("not judged: it was not tried to its end", obs.CutDetail)
 	case obs.Cut != "":
 		return withDetail("not judged: "+Meaning(j.facts.Reason), obs.CutDetail)
 	case j.facts.Exhausted:
-	case obs.Cut == probes.CutSkipped && len(obs.Attempts) > 0:
-		return withDetail("not judged: it was not tried to its end", obs.CutDetail)
 		return fmt.Sprintf("perch's own pod could not open a connection (%s): nothing can be said of the API", exhausted(*j.at))
 	case j.facts.Delayed:
 		return fmt.Sprintf("perch itself was delayed by %s while the attempt took %s: nothing can be said of the API",

@@ -77,6 +77,9 @@ func RunLimit(ctx context.Context, s *Spec, env Env) (o Observation) {
 	}
 	defer x.close()
 	c.add(&o, x.attempt, ConnectionFresh)
+	if x.unended != nil {
+		return denied(ctx, o, x.unended)
+	}
 	if !x.attempt.OK() {
 		return o
 	}
@@ -88,9 +91,6 @@ func RunLimit(ctx context.Context, s *Spec, env Env) (o Observation) {
 	return m.run(ctx, &x)
 }
 
-	if x.unended != nil {
-		return denied(ctx, o, x.unended)
-	}
 // many is a connection on its way through many requests.
 type many struct {
 	call   *call
