@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"maps"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -195,11 +194,8 @@ func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
 	if out.Kind == probes.KindIdle {
 		out.KeepAlive, out.Holds = s.KeepAlive, s.Holds
 	}
-	if out.URL = c.joinURL(t, p); out.URL != nil {
-		bare := *out.URL
-		bare.RawQuery = "" // keys that an API takes there are nobody's business
-		out.Notice.URL = bare.String()
-	}
+	out.URL = c.joinURL(t, p)
+	out.Notice.URL, out.Notice.Idle = byHand(out)
 	c.handshake(&out, p)
 	c.postRules(&out, p)
 	c.grpcRules(&out, p)
@@ -227,10 +223,7 @@ func (c *checker) joinURL(t probes.Target, p probeSettings) *url.URL {
 
 // doubtPlain warns when a secret travels unencrypted.
 func (c *checker) doubtPlain(s probes.Spec, at place) {
-	if s.URL == nil || s.URL.Scheme != "http" || s.URL.Hostname() == "localhost" {
-		return
-	}
-	if addr, err := netip.ParseAddr(s.URL.Hostname()); err == nil && addr.IsLoopback() {
+	if s.URL == nil || s.URL.Scheme != "http" || probes.StaysHere(s.URL) && s.Way.Proxy.URL == nil {
 		return
 	}
 	if s.OAuth != nil {

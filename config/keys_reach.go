@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -21,7 +22,7 @@ func reachFields() []field {
 		{key: "ip_family", doc: "Which addresses of the host are dialled, and in which order.",
 			value: word(string(probes.IPAny), string(probes.IPv4Only), string(probes.IPv6Only), string(probes.IPv4First), string(probes.IPv6First)), builtin: "any"},
 		{key: "source_address", doc: "The local IP address that connections come from.", value: ipAddress()},
-		{key: "unix_socket", doc: "Path of a unix socket that is dialled in place of the url's host.", value: path()},
+		{key: "unix_socket", doc: "Path of a unix socket that is dialled in place of the url's host.", value: socketPath()},
 		{key: "oauth2", doc: "A bearer token by OAuth2 client credentials, sent as Authorization.", value: oauth2()},
 	}
 }
@@ -58,14 +59,52 @@ func oauth2() value {
 // proxy is a word, or the URL of a forward proxy.
 func proxy() value {
 	const want = "none, environment, or a URL such as http://proxy.example:3128 (http, https, socks5 or socks5h)"
-	return matching(want, `^(none|environment|(https?|socks5h?)://[^/?#@]+/?)$`, func(s string) bool {
+	v := text(want)
+	v.schema = map[string]any{"type": "string", "pattern": `^(none|environment|([Hh][Tt][Tt][Pp][Ss]?|[Ss][Oo][Cc][Kk][Ss]5[Hh]?)://[^/?#@]+/?)$`}
+	v.parse = func(s string) (any, *trouble) {
 		if s == "none" || s == "environment" {
-			return true
+			return s, nil
 		}
 		u, err := url.Parse(s)
-		return err == nil && u.Hostname() != "" && u.User == nil && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == "" &&
-			(u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "socks5" || u.Scheme == "socks5h")
-	})
+		if err != nil { // its text quotes the URL, which may hold a password
+			return nil, &trouble{"", want}
+		}
+		return s, proxyTrouble(u, want)
+	}
+	return v
+}
+
+func proxyTrouble(u *url.URL, want string) *trouble {
+	switch {
+	case u.User != nil:
+		return &trouble{"holds a user or password", "want proxy_credentials: {from: {env: NAME}}, which holds user:password"}
+	case u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" && u.Scheme != "socks5h",
+		strings.Trim(u.Path, "/") != "", u.RawQuery != "" || u.ForceQuery, u.Fragment != "":
+		return &trouble{"", want}
+	case !resolvable(u.Hostname()):
+		return &trouble{"has no host that can be resolved", "want " + want + "; write other alphabets in punycode (xn--)"}
+	case !goodPort(u):
+		return &trouble{"has no such port", "want 1 to 65535"}
+	}
+	return nil
+}
+
+// socketPath is where a unix socket is: the kernel takes 107 bytes.
+func socketPath() value {
+	const most = 107
+	v := text("a socket's path, such as /run/api.sock")
+	v.schema = map[string]any{"type": "string", "pattern": `^(/.*[^/])?$`, "maxLength": most}
+	v.parse = func(s string) (any, *trouble) {
+		switch {
+		case s == "": // none
+		case s[0] != '/' || strings.HasSuffix(s, "/"):
+			return nil, &trouble{"", "a socket's path from the root, such as /run/api.sock"}
+		case len(s) > most:
+			return nil, &trouble{fmt.Sprintf("is %d bytes long", len(s)), fmt.Sprintf("want at most %d: the kernel takes no more", most)}
+		}
+		return s, nil
+	}
+	return v
 }
 
 func ipAddress() value {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
 
 	"perch.example/probes"
@@ -18,6 +17,9 @@ func (c *checker) oauthRules(s *probes.Spec, p probeSettings) {
 		return
 	}
 	at := c.nearest(p.Place, "oauth2")
+	if c.mistaken(at.path) || written.TokenURL == "" && c.nearest(p.Place, "oauth2.token_url").line > 0 {
+		return // told, or turned off
+	}
 	for _, f := range []struct {
 		key, fix string
 		there    bool
@@ -40,17 +42,22 @@ func (c *checker) oauthRules(s *probes.Spec, p probeSettings) {
 	}
 	for _, h := range s.Headers {
 		if http.CanonicalHeaderKey(h.Name) == "Authorization" {
-			c.wrong(at, "stands beside an Authorization header, and both are one header", "keep one: oauth2, or the header")
+			c.wrong(at, fmt.Sprintf("stands beside the header %q of %s, and both are one header", h.Name, s.ID()), `keep one: the header, with oauth2: {token_url: ""} on that probe, or oauth2`)
 		}
 	}
-	c.tokenURLRules(s.OAuth.TokenURL, c.nearest(p.Place, "oauth2.token_url"))
+	c.tokenURLRules(s, c.nearest(p.Place, "oauth2.token_url"))
 }
 
 // tokenURLRules: what gets the client's secret is encrypted, and holds none itself.
-func (c *checker) tokenURLRules(u *url.URL, at place) {
-	host, err := netip.ParseAddr(u.Hostname())
-	if u.Scheme != "https" && u.Hostname() != "localhost" && (err != nil || !host.IsLoopback()) {
+// Only what is dialled straight at loopback stays on this machine.
+func (c *checker) tokenURLRules(s *probes.Spec, at place) {
+	u := s.OAuth.TokenURL
+	switch {
+	case u.Scheme == "https":
+	case !probes.StaysHere(u):
 		c.wrong(at, "would send the client's secret over plain http", "want https")
+	case s.Way.Proxy.URL != nil && s.Way.Socket == "":
+		c.wrong(at, "would send the client's secret over plain http to the proxy of "+s.ID()+", whose loopback it would be", "want https, or proxy: none for what asks at loopback")
 	}
 	if secretParameter(u.RawQuery) {
 		c.exposed(at, false, "the query holds a literal that looks like a secret", "want the client's secret in client_secret, and nothing in the query")

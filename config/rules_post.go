@@ -49,7 +49,7 @@ func (c *checker) postRules(s *probes.Spec, p probeSettings) {
 	c.changesNothing(s, p)
 	switch {
 	case s.GRPC != nil:
-		if s.Method == http.MethodPost {
+		if s.Method == http.MethodPost && c.has(p.Place, "method") { // what a level above says is for others
 			c.wrong(at("method"), "is gRPC's own", "leave it out: a gRPC call is named under grpc")
 		}
 		return

@@ -16,7 +16,7 @@ func (c *checker) wayRules(s *probes.Spec, p probeSettings) {
 	} else if !way.Proxy.Credentials.Zero() && way.Proxy.URL == nil && !way.Proxy.Environment {
 		c.wrong(at("proxy_credentials"), "is for a proxy, and there is none", "name it: proxy: http://proxy.example:3128, or leave the credentials out")
 	}
-	if way.Source.IsUnspecified() || way.Source.IsMulticast() {
+	if way.Source.IsUnspecified() || way.Source.IsMulticast() || way.Source == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
 		c.wrong(at("source_address"), way.Source.String()+" is no address that a connection can come from", "want one of this machine's, or leave it out")
 	}
 	if way.Addresses == probes.AddressesAll && way.Proxy.URL != nil {
@@ -26,6 +26,7 @@ func (c *checker) wayRules(s *probes.Spec, p probeSettings) {
 		c.wrong(at("addresses"), "all is for one request to each address, and requests sends many on one connection", "write addresses: one on this probe, or leave requests out")
 	}
 	c.familyRules(s, at)
+	c.protocolRules(s, p)
 }
 
 // socketRules: a unix socket is dialled in place of all that the others are about.
@@ -58,21 +59,37 @@ func (c *checker) familyRules(s *probes.Spec, at func(string) place) {
 	if s.URL == nil || way.Socket != "" {
 		return
 	}
-	host, err := netip.ParseAddr(s.URL.Hostname())
+	if _, err := netip.ParseAddr(s.URL.Hostname()); err == nil && way.Addresses == probes.AddressesAll {
+		c.warn(at("addresses"), "the url's host is an address: it has no others", "leave it out, or call the host by its name")
+	}
+	dialled, what := s.URL, "the url's host"
+	if way.Proxy.URL != nil { // the other address is the proxy's to dial
+		dialled, what = way.Proxy.URL, "the proxy's host"
+	}
+	host, err := netip.ParseAddr(dialled.Hostname())
 	if err != nil {
 		return
 	}
-	if way.Addresses == probes.AddressesAll {
-		c.warn(at("addresses"), "the url's host is an address: it has no others", "leave it out, or call the host by its name")
-	}
-	if way.Proxy.URL != nil {
-		return // the address is the proxy's to dial
-	}
 	if only && host.Unmap().Is4() != wanted {
-		c.wrong(at("ip_family"), "is "+string(way.Family)+", and the url's host is an "+familyOf(host)+" address", "leave it out")
+		c.wrong(at("ip_family"), "is "+string(way.Family)+", and "+what+" is an "+familyOf(host)+" address", "leave it out")
 	}
 	if way.Source.IsValid() && way.Source.Unmap().Is4() != host.Unmap().Is4() {
-		c.wrong(at("source_address"), way.Source.String()+" is "+familyOf(way.Source)+", and the url's host is an "+familyOf(host)+" address", "want both of one family")
+		c.wrong(at("source_address"), way.Source.String()+" is "+familyOf(way.Source)+", and "+what+" is an "+familyOf(host)+" address", "want both of one family")
+	}
+}
+
+// protocolRules: h2 is spoken over TLS, and h2c is not. gRPC of a level above is what
+// the url's scheme says.
+func (c *checker) protocolRules(s *probes.Spec, p probeSettings) {
+	if s.URL == nil || s.GRPC != nil && !c.has(p.Place, "protocol") {
+		return
+	}
+	at := c.nearest(p.Place, "protocol")
+	switch {
+	case s.Protocol == probes.ProtocolH2 && s.URL.Scheme == "http":
+		c.wrong(at, "h2 is spoken over TLS, and the url of "+s.ID()+" begins with http", "want h2c, or an https url")
+	case s.Protocol == probes.ProtocolH2C && s.URL.Scheme == "https":
+		c.wrong(at, "h2c is spoken without TLS, and the url of "+s.ID()+" begins with https", "want h2, or an http url")
 	}
 }
 

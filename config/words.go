@@ -194,15 +194,14 @@ func webURL(query bool) value {
 
 func urlTrouble(u *url.URL, query bool) *trouble {
 	const want = "a URL such as https://api.example/v1"
-	port, err := strconv.Atoi(u.Port())
 	switch {
 	case u.User != nil:
 		return &trouble{"holds a user or password", "send it as a header: {name: Authorization, prefix: \"Basic \", from: {file: ...}}"}
 	case u.Scheme != "http" && u.Scheme != "https":
 		return &trouble{"", want + ": http or https"}
-	case u.Hostname() == "" || strings.IndexFunc(u.Hostname(), func(r rune) bool { return !hostRune(r) && r != ':' }) >= 0:
+	case !resolvable(u.Hostname()):
 		return &trouble{"has no host that can be resolved", "want " + want + "; write other alphabets in punycode (xn--)"}
-	case strings.HasSuffix(u.Host, ":"), u.Port() != "" && (err != nil || port < 1 || port > 65535):
+	case !goodPort(u):
 		return &trouble{"has no such port", "want 1 to 65535"}
 	case u.Fragment != "" || strings.HasSuffix(u.String(), "#"):
 		return &trouble{"holds a fragment (#...), which is never sent", "leave it out"}
@@ -210,6 +209,17 @@ func urlTrouble(u *url.URL, query bool) *trouble {
 		return &trouble{"holds a query", "put it under query, or on the probe's path"}
 	}
 	return nil
+}
+
+// resolvable reports whether a URL's host is a name or an address.
+func resolvable(host string) bool {
+	return host != "" && strings.IndexFunc(host, func(r rune) bool { return !hostRune(r) && r != ':' }) < 0
+}
+
+// goodPort reports whether a URL's port is one, or left out.
+func goodPort(u *url.URL) bool {
+	port, err := strconv.Atoi(u.Port())
+	return !strings.HasSuffix(u.Host, ":") && (u.Port() == "" || err == nil && port >= 1 && port <= 65535)
 }
 
 // requestPath is a path with its literal query.

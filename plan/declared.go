@@ -9,8 +9,8 @@ import (
 	"perch.example/probes"
 )
 
-// declared tells what the config vouches for: each POST with its reason, and from
-// where tokens are asked for.
+// declared tells what the config vouches for: each POST and each gRPC method with its
+// reason, and from where tokens are asked for.
 func (p *Plan) declared(g *table) {
 	type endpoint struct {
 		host   string
@@ -26,6 +26,9 @@ func (p *Plan) declared(g *table) {
 		seen[s.Spec.ID()] = true
 		if s.Spec.Method == http.MethodPost && s.Spec.GRPC == nil {
 			g.row("POST", s.Spec.ID()+", declared read-only: "+s.Spec.ReadOnly)
+		}
+		if call := s.Spec.GRPC; call != nil && call.Method != "" {
+			g.row("gRPC", s.Spec.ID()+", "+call.Method+", declared read-only: "+s.Spec.ReadOnly)
 		}
 		o := s.Spec.OAuth
 		if o == nil {

@@ -19,6 +19,7 @@ func TestDeclared(t *testing.T) {
 		{Target: "a", Probe: "held", Kind: probes.KindIdle, Method: http.MethodGet, OAuth: oauth},
 		{Target: "a", Probe: "held", Kind: probes.KindIdle, Method: http.MethodGet, OAuth: oauth},
 		{Target: "a", Probe: "grpc", Kind: probes.KindGRPC, Method: http.MethodPost, GRPC: &probes.GRPC{}},
+		{Target: "a", Probe: "list", Kind: probes.KindGRPC, Method: http.MethodPost, ReadOnly: "a list", GRPC: &probes.GRPC{Method: "shop.Stock/List"}},
 	} {
 		steps = append(steps, Step{Spec: &s})
 	}
@@ -26,12 +27,12 @@ func TestDeclared(t *testing.T) {
 	if err := (&Plan{Steps: steps}).Text(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"POST", "a/search, declared read-only: a search\n", "of login.example, asked for 200 times a day at most, for a/get, a/held\n"} {
+	for _, want := range []string{"POST", "a/search, declared read-only: a search\n", "a/list, shop.Stock/List, declared read-only: a list\n", "of login.example, asked for 200 times a day at most, for a/get, a/held\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
-	if n := strings.Count(b.String(), "declared read-only"); n != 1 {
+	if n := strings.Count(b.String(), "declared read-only"); n != 2 {
 		t.Errorf("%d times declared", n)
 	}
 }

@@ -99,6 +99,9 @@ func (noBudget) Dial(ctx context.Context, _ Role) (func(), error) { return func(
 // RoundTrip makes one exchange on a connection of its own.
 func (t *tokenTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 	c, ctx := t.call, r.Context()
+	if err := t.encrypted(); err != nil {
+		return nil, err
+	}
 	x := c.open(ctx, RoleWarm)
 	defer x.close()
 	switch {
@@ -160,13 +163,15 @@ func (t *tokenTrip) failed(ctx context.Context, err error) error {
 	return t.error("its answer holds no token")
 }
 
-// errorCode is an OAuth2 error code that is one: a word of an answer that may hold
-// anything.
+// errorCode is an error code of RFC 6749 or RFC 8707; empty: another word. An answer
+// may hold anything, the client's secret too.
 func errorCode(code string) string {
-	if len(code) > 40 || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") != "" {
-		return ""
+	switch code {
+	case "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_target",
+		"access_denied", "server_error", "temporarily_unavailable":
+		return code
 	}
-	return code
+	return ""
 }
 
 // checked is what can be sent as a bearer token.

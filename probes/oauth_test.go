@@ -41,7 +41,7 @@ func withToken(t *testing.T, kind Kind) *Spec {
 	t.Helper()
 	s := newSpec(t, kind, api)
 	s.OAuth = &OAuth{
-		TokenURL: &url.URL{Scheme: "http", Host: "192.0.2.7", Path: "/token"}, ClientID: "a b", Secret: Source{Env: "ID"},
+		TokenURL: &url.URL{Scheme: "http", Host: "127.0.0.7", Path: "/token"}, ClientID: "a b", Secret: Source{Env: "ID"},
 		Scopes: []string{"read", "more"}, Audience: "stock", DailyLimit: 10,
 	}
 	return s
@@ -93,16 +93,17 @@ func TestTokenEndpointFails(t *testing.T) {
 		status           int
 		kind, body, says string
 	}{
-		"refused":           {401, isJSON, `{"error":"invalid_client","error_description":"zq"}`, "the token endpoint at 192.0.2.7: it answered 401 (invalid_client)"},
-		"a code of its own": {400, isJSON, `{"error":"zq zq"}`, "the token endpoint at 192.0.2.7: it answered 400"},
-		"down":              {503, "text/html", "<p>zq</p>", "the token endpoint at 192.0.2.7: it answered 503"},
-		"an error as 200":   {200, isJSON, `{"error":"invalid_scope"}`, "the token endpoint at 192.0.2.7: it answered 200 (invalid_scope)"},
-		"no token":          {200, isJSON, `{"zq":1}`, "the token endpoint at 192.0.2.7: its answer holds no token"},
-		"no JSON":           {200, isJSON, `zq`, "the token endpoint at 192.0.2.7: its answer holds no token"},
-		"no bearer":         {200, isJSON, `{"access_token":"zq","token_type":"mac"}`, "the token endpoint at 192.0.2.7: its token is no bearer token"},
-		"a line's end":      {200, isJSON, `{"access_token":"zq\r\nX: y"}`, "the token endpoint at 192.0.2.7: its token cannot be sent in a header"},
-		"elsewhere":         {307, isJSON, "", "the token endpoint at 192.0.2.7: it answered 307"},
-		"too much":          {200, isJSON, `{"access_token":"zq","x":"` + strings.Repeat("x", maxTokenAnswer) + `"}`, "the token endpoint at 192.0.2.7: too_large: "},
+		"refused":            {401, isJSON, `{"error":"invalid_client","error_description":"zq"}`, "the token endpoint at 127.0.0.7: it answered 401 (invalid_client)"},
+		"the secret as code": {400, isJSON, `{"error":"zqsecret_of_a_client"}`, "the token endpoint at 127.0.0.7: it answered 400"},
+		"a code of its own":  {400, isJSON, `{"error":"zq zq"}`, "the token endpoint at 127.0.0.7: it answered 400"},
+		"down":               {503, "text/html", "<p>zq</p>", "the token endpoint at 127.0.0.7: it answered 503"},
+		"an error as 200":    {200, isJSON, `{"error":"invalid_scope"}`, "the token endpoint at 127.0.0.7: it answered 200 (invalid_scope)"},
+		"no token":           {200, isJSON, `{"zq":1}`, "the token endpoint at 127.0.0.7: its answer holds no token"},
+		"no JSON":            {200, isJSON, `zq`, "the token endpoint at 127.0.0.7: its answer holds no token"},
+		"no bearer":          {200, isJSON, `{"access_token":"zq","token_type":"mac"}`, "the token endpoint at 127.0.0.7: its token is no bearer token"},
+		"a line's end":       {200, isJSON, `{"access_token":"zq\r\nX: y"}`, "the token endpoint at 127.0.0.7: its token cannot be sent in a header"},
+		"elsewhere":          {307, isJSON, "", "the token endpoint at 127.0.0.7: it answered 307"},
+		"too much":           {200, isJSON, `{"access_token":"zq","x":"` + strings.Repeat("x", maxTokenAnswer) + `"}`, "the token endpoint at 127.0.0.7: too_large: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -130,11 +131,11 @@ func TestTokenEndpointOutOfReach(t *testing.T) {
 		is     func(error) bool
 		says   string
 	}{
-		"nobody there":              {func(e *Env, _ *Spec) { e.Dial = unreachable }, is[*TokenError], "the token endpoint at 192.0.2.7: refused: "},
-		"another host than allowed": {func(e *Env, _ *Spec) { e.Policy = &Policy{File: "p.yaml", Hosts: []string{"192.0.2.1"}} }, is[*Denied], `the host "192.0.2.7"`},
+		"nobody there":              {func(e *Env, _ *Spec) { e.Dial = unreachable }, is[*TokenError], "the token endpoint at 127.0.0.7: refused: "},
+		"another host than allowed": {func(e *Env, _ *Spec) { e.Policy = &Policy{File: "p.yaml", Hosts: []string{"192.0.2.1"}} }, is[*Denied], `the host "127.0.0.7"`},
 		"an address that is denied": {func(e *Env, _ *Spec) {
-			e.Policy = &Policy{File: "p.yaml", DeniedNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.7/32")}}
-		}, is[*Denied], "the address 192.0.2.7"},
+			e.Policy = &Policy{File: "p.yaml", DeniedNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.7/32")}}
+		}, is[*Denied], "the address 127.0.0.7"},
 		"no secret":    {func(_ *Env, s *Spec) { s.OAuth.Secret = Source{Env: "NO"} }, is[*misfit], "reading oauth2.client_secret: reading env NO"},
 		"no authority": {func(_ *Env, s *Spec) { s.OAuth.TokenURL.Scheme, s.TLS.CAFile = "https", "/ca" }, is[*misfit], "reading tls.ca_file"},
 	} {
@@ -195,27 +196,68 @@ func TestTokenIsNotShown(t *testing.T) {
 // TestTokenThroughAProxy: the token request takes the target's way out.
 func TestTokenThroughAProxy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var asked []string
 		n := serve(t, func(w http.ResponseWriter, r *http.Request) {
-			if r.RequestURI != "http://192.0.2.7/token" {
-				t.Errorf("the proxy was asked for %s", r.RequestURI)
-			}
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write([]byte(`{"access_token":"zqtoken"}`))
+			asked = append(asked, r.Method+" "+r.RequestURI)
+			w.WriteHeader(http.StatusForbidden)
 		})
 		env, s := tokenEnv(t, n), withToken(t, KindHTTP)
+		s.OAuth.TokenURL.Scheme, s.OAuth.TokenURL.Host = "https", "192.0.2.7"
 		s.Way.Proxy.URL = &url.URL{Scheme: "http", Host: "192.0.2.9:3128"}
 		var dialled []string
 		env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 			dialled = append(dialled, address)
 			return n.Dial(ctx, network, address)
 		}
-		got, err := FetchToken(t.Context(), s, env)
-		if err != nil || got.Secret.Reveal() != "zqtoken" || !got.Expires.IsZero() || fmt.Sprint(dialled) != "[192.0.2.9:3128]" {
-			t.Errorf("%+v, %v, dialled %q", got, err, dialled)
+		_, err := FetchToken(t.Context(), s, env)
+		if !is[*TokenError](err) || fmt.Sprint(dialled) != "[192.0.2.9:3128]" || fmt.Sprint(asked) != "[CONNECT 192.0.2.7:443]" {
+			t.Errorf("%v, dialled %q, asked %q", err, dialled, asked)
 		}
 		env.Policy = &Policy{File: "p.yaml", Hosts: []string{"192.0.2.7"}}
 		if _, err := FetchToken(t.Context(), s, env); !is[*Denied](err) || len(dialled) != 1 {
 			t.Errorf("%v, dialled %q", err, dialled)
 		}
 	})
+}
+
+// TestSecretNeverLeavesInClearText: plain http is for this machine's own loopback,
+// and behind a proxy that is the proxy's.
+func TestSecretNeverLeavesInClearText(t *testing.T) {
+	for _, c := range []struct {
+		host, proxy string
+		says        string
+	}{
+		{"127.0.0.7", "", ""},
+		{"localhost", "", ""},
+		{"192.0.2.7", "", "would leave over plain http"},
+		{"localhost", "http://192.0.2.9:3128", "through the proxy http://192.0.2.9:3128"},
+		{"127.0.0.7", "socks5h://192.0.2.9", "through the proxy socks5h://192.0.2.9:1080"},
+		{"192.0.2.7", "http://127.0.0.1:3128", "through the proxy"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(`{"access_token":"zqtoken"}`))
+			})
+			env, s, dials := tokenEnv(t, n), withToken(t, KindHTTP), 0
+			env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				dials++
+				return n.Dial(ctx, network, address)
+			}
+			env.Resolve = func(context.Context, string) ([]netip.Addr, error) {
+				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+			}
+			s.OAuth.TokenURL.Host = c.host
+			if c.proxy != "" {
+				s.Way.Proxy.URL, _ = url.Parse(c.proxy)
+			}
+			_, err := FetchToken(t.Context(), s, env)
+			if c.says == "" && (err != nil || dials != 1) {
+				t.Errorf("%s, %s: %v, %d dials", c.host, c.proxy, err, dials)
+			}
+			if c.says != "" && (!is[*Denied](err) || !strings.Contains(err.Error(), c.says) || dials != 0) {
+				t.Errorf("%s, %s: %v, %d dials", c.host, c.proxy, err, dials)
+			}
+		})
+	}
 }

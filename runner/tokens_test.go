@@ -69,7 +69,7 @@ func newTokenWorld(t *testing.T, i *issuer) *tokenWorld {
 		spec: &probes.Spec{
 			URL: &url.URL{Scheme: "http", Host: "192.0.2.1"},
 			OAuth: &probes.OAuth{
-				TokenURL: &url.URL{Scheme: "http", Host: "192.0.2.7", Path: "/token"}, ClientID: "id", Secret: probes.Source{Env: "S"}, DailyLimit: 200,
+				TokenURL: &url.URL{Scheme: "http", Host: "127.0.0.7", Path: "/token"}, ClientID: "id", Secret: probes.Source{Env: "S"}, DailyLimit: 200,
 			},
 		},
 	}
@@ -124,7 +124,7 @@ func TestTokenIsShared(t *testing.T) {
 		if n := w.times(); n != 2 {
 			t.Errorf("asked %d times", n)
 		}
-		if got := fmt.Sprint(w.tokens.taken(), w.tokens.taken()); got != "map[192.0.2.7:2] map[]" {
+		if got := fmt.Sprint(w.tokens.taken(), w.tokens.taken()); got != "map[127.0.0.7:2] map[]" {
 			t.Errorf("told of %s", got)
 		}
 	})
@@ -195,7 +195,7 @@ func TestRefusedTokens(t *testing.T) {
 func TestFailingEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTokenWorld(t, &issuer{status: http.StatusUnauthorized})
-		w.wantError(t, "the token endpoint at 192.0.2.7: it answered 401", probes.TokenWish{})
+		w.wantError(t, "the token endpoint at 127.0.0.7: it answered 401", probes.TokenWish{})
 		time.Sleep(4 * time.Second)
 		w.wantError(t, "it answered 401 (4s ago; it is asked again in 6s)", probes.TokenWish{})
 		var none *probes.TokenError
@@ -224,15 +224,15 @@ func TestFailingEndpoint(t *testing.T) {
 func TestDailyLimitOfTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTokenWorld(t, &issuer{life: time.Minute})
-		w.tokens = newTokens(func(host string) int { return map[string]int{"192.0.2.7": 198}[host] })
+		w.tokens = newTokens(func(host string) int { return map[string]int{"127.0.0.7": 198}[host] })
 		for n := range 2 {
 			w.want(t, fmt.Sprint(n+1), probes.TokenWish{})
 			time.Sleep(time.Hour)
 		}
-		w.wantError(t, "the daily_limit of 200 token requests to 192.0.2.7 is used up", probes.TokenWish{})
+		w.wantError(t, "the daily_limit of 200 token requests to 127.0.0.7 is used up", probes.TokenWish{})
 		time.Sleep(22 * time.Hour) // the bubble's clock begins at midnight
 		w.want(t, "3", probes.TokenWish{})
-		if got := w.tokens.taken()["192.0.2.7"]; got != 3 {
+		if got := w.tokens.taken()["127.0.0.7"]; got != 3 {
 			t.Errorf("told of %d", got)
 		}
 	})
@@ -244,7 +244,7 @@ func TestDeniedTokenRequest(t *testing.T) {
 		w := newTokenWorld(t, &issuer{})
 		w.env.Policy = &probes.Policy{File: "policy.yaml", Hosts: []string{"192.0.2.1"}}
 		for range 2 {
-			w.wantError(t, `the host "192.0.2.7"`, probes.TokenWish{})
+			w.wantError(t, `the host "127.0.0.7"`, probes.TokenWish{})
 		}
 		if len(w.tokens.taken()) != 0 || w.times() != 0 {
 			t.Error("counted")
