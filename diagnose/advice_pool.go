@@ -18,8 +18,8 @@ func (j *judgement) poolAdvice() []step {
 	}
 	if j.facts.Age == AgeEarly {
 		want := j.l.in.Spec.KeepAlive
-		advice = append(advice, next(fmt.Sprintf("For the API's owner: the path ends idle connections before the %s that perch's config (`keep_alive: %s`) expects. Ask whether that is meant; if so, correct the config. %s",
-			human(want), probes.Spoken(want), j.untilThen())))
+		advice = append(advice, next(fmt.Sprintf("For the API's owner: the path ends idle connections before the %s that perch's config (`keep_alive: %s`) expects. Ask whether that is meant; if so, correct the config.%s %s",
+			human(want), probes.Spoken(want), j.serverSetting(), j.untilThen())))
 	}
 	return advice
 }
@@ -41,11 +41,14 @@ func (j *judgement) untilThen() string {
 // clientAdvice is what to change in the application's client, the best change
 // first. It is never empty.
 func (j *judgement) clientAdvice() []step {
+	if j.l.in.Spec.GRPC != nil {
+		return j.channelAdvice()
+	}
 	if j.client == nil {
 		return []step{next(j.below("keep the client's longest idle time")), aside(j.commonClients())}
 	}
 	c, ok := clients.Lookup(j.client.decl.Kind)
-	if !ok || j.limit() <= 0 {
+	if !ok || j.limit() <= 0 || !j.client.bandKnown {
 		return append([]step{next(j.below("keep " + j.client.name + "'s longest idle time"))}, j.retryAdvice()...)
 	}
 	advice := j.settings(c)

@@ -32,6 +32,8 @@ func (j *judgement) retryAdvice() []step {
 func (j *judgement) retrySteps() []step {
 	v := j.client
 	switch {
+	case v.result == clients.Unknown && !slices.Contains(ended(), j.at.Reason):
+		return nil
 	case v.cover == probes.CoverUnsafe && v.entry != "":
 		return []step{next(fmt.Sprintf("restrict `%s` in the retry list to idempotent methods (and tell perch by `retry.methods`): a %s may have been executed already.", v.entry, j.method()))}
 	case v.cover == probes.CoverUnsafe:

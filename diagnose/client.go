@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"perch.example/diagnose/clients"
@@ -12,14 +11,16 @@ import (
 // clientView is the declared client looking at one rung. A nil view is a
 // client that was not declared; its methods say so.
 type clientView struct {
-	decl   probes.Client
-	name   string
-	band   *probes.Band
-	idle   time.Duration // idle age of the reuse; 0: a fresh connection
-	text   string        // what it experiences
-	result clients.Result
-	cover  probes.RetryCover
-	entry  string // what its retry list would have to hold
+	decl probes.Client
+	name string
+	band *probes.Band
+	// bandKnown: no band means that there is none.
+	bandKnown bool
+	idle      time.Duration // idle age of the reuse; 0: a fresh connection
+	text      string        // what it experiences
+	result    clients.Result
+	cover     probes.RetryCover
+	entry     string // what its retry list would have to hold
 }
 
 // overH2 is what an attempt's Proto says of HTTP/2.
@@ -37,7 +38,11 @@ func newClientView(j *judgement) *clientView {
 	if c, ok := clients.Lookup(decl.Kind); ok {
 		v.name = c.Name
 	}
-	if j.rung.obs.Kind == probes.KindIdle {
+	switch {
+	case j.l.in.Spec.GRPC != nil: // the catalog's clients are HTTP's
+		v.name = "the gRPC channel"
+	case j.rung.obs.Kind == probes.KindIdle:
+		v.bandKnown = clients.BandKnown(*decl, j.l.path())
 		v.band = clients.BandOn(*decl, j.l.path())
 	}
 	if j.at == nil || answered(j.at) {
@@ -53,8 +58,12 @@ func newClientView(j *judgement) *clientView {
 		}
 		return v
 	}
+	if !j.knows(decl.Kind) {
+		v.result, v.cover = clients.Unknown, probes.CoverUnknown
+		return v
+	}
 	text, result, cover := clients.Experience(*decl, j.at.Reason, j.method(), v.idle)
-	v.text = strings.ReplaceAll(text, "<host>", j.host())
+	v.text = j.named(text)
 	v.result, v.cover = result, cover
 	v.entry = clients.RetryEntry(*decl, j.at.Reason, j.method(), v.idle)
 	return v

@@ -45,6 +45,8 @@ func (j *judgement) stalePool() (probes.Ruling, string) {
 		return probes.RuledIn, fmt.Sprintf("%s, and %s", ended, j.besideText())
 	case clients.Holds(v.band, died) || clients.Holds(v.band, j.rung.reuseAge()):
 		return probes.RuledIn, fmt.Sprintf("%s, and %s still uses what is idle for %s%s", ended, v.name, bandText(*v.band), j.bandStart())
+	case v.band == nil && !v.bandKnown:
+		return probes.RuledOpen, fmt.Sprintf("%s; at which idle age %s still uses such a connection is not known", ended, v.name)
 	case v.band == nil:
 		return probes.RuledOpen, fmt.Sprintf("%s; %s has no danger band here: it stops or looks before", ended, v.name)
 	}
@@ -122,14 +124,14 @@ func (j *judgement) sinceReuse() string {
 // notIdleness says why the end of the connection did not follow its idle age;
 // empty where it may have.
 func (j *judgement) notIdleness() string {
-	switch {
-	case j.rule.Diagnosis == probes.DiagnosisMassClose:
 	if why := j.causeOut(); why != "" {
 		return why
 	}
-		return "connections of different idle ages were closed within " + human(oneMoment) + " of each other"
+	switch {
 	case j.facts.Kind == probes.KindHTTP:
 		return j.notTheGap()
+	case j.rule.Diagnosis == probes.DiagnosisMassClose:
+		return "connections of different idle ages were closed within " + human(oneMoment) + " of each other"
 	case j.rule.Diagnosis != probes.DiagnosisUndeclaredClose:
 		return ""
 	case j.facts.Instant:
@@ -138,8 +140,6 @@ func (j *judgement) notIdleness() string {
 	return fmt.Sprintf("it ended at %s idle, and another connection worked after %s", human(j.rung.age()), human(j.l.idle.Survived))
 }
 
-// bandText words a danger band.
-func bandText(b probes.Band) string {
 // causeOut says what the server itself named, which is no idle limit; empty: it named
 // nothing.
 func (j *judgement) causeOut() string {
@@ -166,6 +166,8 @@ func (j *judgement) notTheGap() string {
 	return fmt.Sprintf("it carried %d requests, and failed then without having been idle for longer", j.at.Served)
 }
 
+// bandText words a danger band.
+func bandText(b probes.Band) string {
 	switch {
 	case b.Open && b.From == 0: // an end that nobody saw, and nothing shorter worked
 		return "any time"

@@ -239,13 +239,13 @@ func sameError(kind string, want clients.Effect, seen clientThrown) error {
 }
 
 // sameText reports whether an error says what the catalog has of it: a part of
-// its text, with "<host>" and "..." for what differs, or one of several parts.
+// its text, with "<host>", "<status>" and "..." for what differs, or one of several parts.
 func sameText(want, seen string) bool {
 	if want == "" {
 		return seen == "" || seen == "null"
 	}
 	for _, one := range strings.Split(want, ", or ") {
-		pattern := strings.NewReplacer("<host>", ".+", `\.\.\.`, ".*").Replace(regexp.QuoteMeta(one))
+		pattern := strings.NewReplacer("<host>", ".+", "<status>", "[1-5][0-9]{2}", `\.\.\.`, ".*").Replace(regexp.QuoteMeta(one))
 		if regexp.MustCompile("(?s)" + pattern).MatchString(seen) {
 			return true
 		}

@@ -26,8 +26,9 @@ type Attempt struct {
 	NoToken bool // there was none to send: nothing was sent to the target, and nothing is said of it
 	Renewed bool // its token was refused, and there was another one: the next attempt on a fresh connection, if there is one, counts in its place
 
-	ProxyAsked bool // a proxy was asked for the connection and did not open it: a request that the proxy saw
-	ProxyFinal bool // what the proxy answered it would answer again
+	ProxyAsked  bool // a proxy was asked for the connection and did not open it: a request that the proxy saw
+	ProxyStatus int  // with which it answered that; 0: no answer that has one
+	ProxyFinal  bool // what the proxy answered it would answer again
 
 	Method      string
 	Status      int         // HTTP status of the whole answer; 0: none came

@@ -57,7 +57,7 @@ func (c *call) proxyAnswer(a *Attempt, said *wire.ProxyAnswer) {
 	if said == nil {
 		return
 	}
-	a.ProxyAsked = true
+	a.ProxyAsked, a.ProxyStatus = true, said.Status
 	if said.Status == http.StatusTooManyRequests || said.Status == http.StatusServiceUnavailable {
 		a.RetryAfter = retryAfter(said.Header, time.Now())
 	}

@@ -89,7 +89,7 @@ func BandOn(decl probes.Client, path Path) *probes.Band {
 		return nil
 	}
 	decl.HTTP2 = path.HTTP2
-	if path.HTTP2 && !path.Silent && !client.saysOf(path.End) {
+	if !BandKnown(decl, path) {
 		return nil
 	}
 	band := probes.Band{From: path.begins(), Open: true}
@@ -101,6 +101,18 @@ func BandOn(decl probes.Client, path Path) *probes.Band {
 		return nil
 	}
 	return &band
+}
+
+// BandKnown reports whether it is known at which idle ages the client would use such a
+// connection, and so what no band of BandOn means.
+func BandKnown(decl probes.Client, path Path) bool {
+	client, ok := Lookup(decl.Kind)
+	switch speaks, _ := SpeaksHTTP2(decl.Kind); {
+	case !ok, path.HTTP2 && !speaks.HTTP2:
+		return false
+	default:
+		return !path.HTTP2 || path.Silent || client.saysOf(path.End)
+	}
 }
 
 // saysOf reports whether it is known what the client does over HTTP/2 with

@@ -149,7 +149,7 @@ type Fact struct {
 type Effect struct {
 	Does  Does
 	Error string // with Fails: the error's name, a key of Client.Errors
-	Text  string // the error's text ("<host>" and "..." stand for what differs), or what is returned
+	Text  string // the error's text ("<host>", "<status>" of a proxy's answer, and "..." stand for what differs), or what is returned
 	Note  string // what else is to be known of it
 }
 

@@ -166,7 +166,9 @@ func long(e Effect) string {
 	return text
 }
 
-func escape(s string) string { return strings.NewReplacer("|", `\|`, "<host>", "`<host>`").Replace(s) }
+func escape(s string) string {
+	return strings.NewReplacer("|", `\|`, "<host>", "`<host>`", "<status>", "`<status>`").Replace(s)
+}
 
 func anchor(heading string) string {
 	var a strings.Builder
