@@ -82,7 +82,6 @@ func TestGRPCWords(t *testing.T) {
 		want, limit  string
 	}{
 		{probes.ReasonUnavailable, 14, "UNAVAILABLE", "gRPC status UNAVAILABLE", "the answer was UNAVAILABLE", ""},
-		{probes.ReasonUnavailable, 0, "OK", "the server's health check says NOT_SERVING", "it does not serve (the server's health check says NOT_SERVING)", ""},
 		{probes.ReasonRateLimited, 8, "RESOURCE_EXHAUSTED", "gRPC status RESOURCE_EXHAUSTED", "the answer was RESOURCE_EXHAUSTED", "the API answered RESOURCE_EXHAUSTED"},
 		{probes.ReasonStatus, 5, "NOT_FOUND", "gRPC status NOT_FOUND", "gRPC status NOT_FOUND", ""},
 	} {
@@ -102,6 +101,30 @@ func TestGRPCWords(t *testing.T) {
 			if h.ID == probes.HypothesisRateLimit && tt.limit != "" && !strings.Contains(h.Evidence, tt.limit) || strings.Contains(h.Evidence, "200") {
 				t.Errorf("%s: %s: %q", tt.name, h.ID, h.Evidence)
 			}
+		}
+	}
+}
+
+// TestHealthCheckThatDoesNotServe: it is told by what it says, not by the status OK
+// that says it.
+func TestHealthCheckThatDoesNotServe(t *testing.T) {
+	in := httpInput(probes.ReasonUnavailable)
+	in.Spec.Kind, in.Spec.GRPC, in.Observations[0].Kind = probes.KindGRPC, &probes.GRPC{}, probes.KindGRPC
+	in.Spec.Client = &probes.Client{Kind: "go-net-http"}
+	for k := range in.Observations[0].Attempts {
+		a := &in.Observations[0].Attempts[k]
+		a.Status, a.GRPC, a.Detail = 200, &probes.GRPCStatus{Name: "OK", Health: "NOT_SERVING"}, "the server's health check says NOT_SERVING"
+	}
+	o := Judge(in)[0]
+	all := o.Message + "\n" + sentences(o) + strings.Join(o.Advice, "\n")
+	for _, want := range []string{"it does not serve (the server's health check says NOT_SERVING)", "api_down in: a fresh connection answered NOT_SERVING in"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("it lacks %q:\n%s", want, all)
+		}
+	}
+	for _, wrong := range []string{"answered OK", "503", "Go net/http"} {
+		if strings.Contains(all, wrong) {
+			t.Errorf("it says %q:\n%s", wrong, all)
 		}
 	}
 }

@@ -45,6 +45,8 @@ func (j *judgement) stalePool() (probes.Ruling, string) {
 		return probes.RuledIn, fmt.Sprintf("%s, and %s", ended, j.besideText())
 	case clients.Holds(v.band, died) || clients.Holds(v.band, j.rung.reuseAge()):
 		return probes.RuledIn, fmt.Sprintf("%s, and %s still uses what is idle for %s%s", ended, v.name, bandText(*v.band), j.bandStart())
+	case v.band == nil && !v.bandKnown:
+		return probes.RuledOpen, fmt.Sprintf("%s; at which idle age %s still uses such a connection is not known", ended, v.name)
 	case v.band == nil:
 		return probes.RuledOpen, fmt.Sprintf("%s; %s has no danger band here: it stops or looks before", ended, v.name)
 	}
