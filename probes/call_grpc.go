@@ -118,7 +118,7 @@ func (c *call) judge(a *Attempt, r wire.Response, latency time.Duration) {
 		a.Reason, a.Detail = bad.reason, bad.detail
 		return
 	}
-	if a.Reason, a.Detail = c.health(text); a.Reason != ReasonOK {
+	if a.Reason, a.Detail = c.health(a.GRPC, text); a.Reason != ReasonOK {
 		return
 	}
 	failures := c.spec.Expect.Check(expect.Answer{
@@ -216,7 +216,7 @@ func (c *call) message(r wire.Response, end grpcEnd) ([]byte, *fault) {
 
 // health judges the state that a health check gives, unless an expectation speaks
 // of it. A server that does not serve says with it what others say with a 503.
-func (c *call) health(text []byte) (Reason, string) {
+func (c *call) health(said *GRPCStatus, text []byte) (Reason, string) {
 	set := c.spec.Expect
 	if c.spec.GRPC.Method != "" || c.grpc.reflection || len(text) == 0 || set.Speaks("json") || set.Speaks("body") {
 		return ReasonOK, ""
@@ -225,6 +225,7 @@ func (c *call) health(text []byte) (Reason, string) {
 	if state == healthServing {
 		return ReasonOK, ""
 	}
+	said.Health = state
 	return ReasonUnavailable, "the server's health check says " + state
 }
 

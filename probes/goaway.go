@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -61,14 +62,16 @@ func goawayOf(h *wire.H2) *Goaway {
 
 // GRPCStatus is what a gRPC answer ended with.
 type GRPCStatus struct {
-	Code int    // 0 is OK
-	Name string // such as "NOT_FOUND"; of a code that nobody knows "UNKNOWN"
+	Code   int    // 0 is OK
+	Name   string // such as "NOT_FOUND"; of a code that nobody knows "UNKNOWN"
+	Health string // what a health check says that is answered OK and does not serve, such as "NOT_SERVING"; else empty
 }
 
-// Answer is the status that a whole answer had: "200", or gRPC's "NOT_FOUND".
+// Answer is the status that a whole answer had: "200", gRPC's "NOT_FOUND", or what a
+// health check says, "NOT_SERVING".
 func (a Attempt) Answer() string {
 	if a.GRPC != nil {
-		return a.GRPC.Name
+		return cmp.Or(a.GRPC.Health, a.GRPC.Name)
 	}
 	return strconv.Itoa(a.Status)
 }

@@ -238,6 +238,9 @@ func experience(o *probes.Outcome) string {
 	if o.Client == nil || o.Client.Experiences == "" && o.Retry.Application == "" {
 		return ""
 	}
+	if o.Client.Experiences == "" && o.Retry.Application == probes.CoverUnknown {
+		return "what " + o.Client.Kind + " makes of it is not known, nor whether its retries cover it"
+	}
 	text := o.Client.Kind
 	if o.Client.Experiences != "" {
 		text += ", as declared, " + o.Client.Experiences

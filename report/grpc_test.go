@@ -13,11 +13,11 @@ func TestGRPCResult(t *testing.T) {
 		return probes.Attempt{Reason: r, Method: "POST", Status: 200, GRPC: s, Elapsed: 3 * time.Millisecond}
 	}
 	for want, attempts := range map[string][]probes.Attempt{
-		"OK in 3 ms":                                {attempt(probes.ReasonOK, &probes.GRPCStatus{Name: "OK"})},
-		"NOT_FOUND (status) in 3 ms":                {attempt(probes.ReasonStatus, &probes.GRPCStatus{Code: 5, Name: "NOT_FOUND"})},
-		"NOT_FOUND in 3 ms":                         {attempt(probes.ReasonOK, &probes.GRPCStatus{Code: 5, Name: "NOT_FOUND"})},
-		"200 (bad_response) in 3 ms":                {attempt(probes.ReasonBadResponse, nil)},
-		"OK (unavailable) in 3 ms, then OK in 3 ms": {attempt(probes.ReasonUnavailable, &probes.GRPCStatus{Name: "OK"}), attempt(probes.ReasonOK, &probes.GRPCStatus{Name: "OK"})},
+		"OK in 3 ms":                 {attempt(probes.ReasonOK, &probes.GRPCStatus{Name: "OK"})},
+		"NOT_FOUND (status) in 3 ms": {attempt(probes.ReasonStatus, &probes.GRPCStatus{Code: 5, Name: "NOT_FOUND"})},
+		"NOT_FOUND in 3 ms":          {attempt(probes.ReasonOK, &probes.GRPCStatus{Code: 5, Name: "NOT_FOUND"})},
+		"200 (bad_response) in 3 ms": {attempt(probes.ReasonBadResponse, nil)},
+		"NOT_SERVING (unavailable) in 3 ms, then OK in 3 ms": {attempt(probes.ReasonUnavailable, &probes.GRPCStatus{Name: "OK", Health: "NOT_SERVING"}), attempt(probes.ReasonOK, &probes.GRPCStatus{Name: "OK"})},
 	} {
 		o := probes.Outcome{Kind: probes.KindGRPC, Verdict: probes.VerdictPass, Attempts: attempts}
 		if got := exchange(&o); got != want {

@@ -6,6 +6,7 @@ import "perch.example/probes"
 type grpcJSON struct {
 	Code   int    `json:"code"`
 	Status string `json:"status"`
+	Health string `json:"health,omitempty"`
 }
 
 // goawayJSON is an HTTP/2 GOAWAY frame of the peer's.
@@ -20,7 +21,7 @@ func newGRPC(s *probes.GRPCStatus) *grpcJSON {
 	if s == nil {
 		return nil
 	}
-	return &grpcJSON{Code: s.Code, Status: s.Name}
+	return &grpcJSON{Code: s.Code, Status: s.Name, Health: s.Health}
 }
 
 func newGoaway(g *probes.Goaway) *goawayJSON {

@@ -152,9 +152,9 @@ func result(a *probes.Attempt) string {
 	var parts []string
 	switch {
 	case a.GRPC != nil && a.OK():
-		parts = append(parts, a.GRPC.Name)
+		parts = append(parts, a.Answer())
 	case a.GRPC != nil:
-		parts = append(parts, fmt.Sprintf("%s (%s)", a.GRPC.Name, a.Reason))
+		parts = append(parts, fmt.Sprintf("%s (%s)", a.Answer(), a.Reason))
 	case a.Status != 0 && a.OK():
 		parts = append(parts, fmt.Sprint(a.Status))
 	case a.Status != 0:
