@@ -1,9 +1,9 @@
 package probes
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -21,6 +21,12 @@ func (c *call) prepareWay() error {
 	p := &wire.Proxy{Scheme: f.Scheme, Host: f.Host, Port: f.Port, UserAgent: c.env.UserAgent, Whole: f.Whole(c.url.Scheme, c.spec.Speaks())}
 	if p.User, p.Password, err = c.proxyCredentials(f); err != nil {
 		return err
+	}
+	if from := c.spec.Way.Proxy.Credentials; from.Zero() && f.By != byConfig {
+		p.LoginBy = f.By
+	}
+	if most := 255; (f.Scheme == "socks5" || f.Scheme == "socks5h") && (len(p.User) > most || len(p.Password) > most) {
+		return misfits("the proxy %s cannot be told the credentials of %s: SOCKS5 takes a user and a password of at most %d bytes each", p, cmp.Or(p.LoginBy, "proxy_credentials"), most)
 	}
 	if f.Scheme == "https" {
 		p.TLS = &tls.Config{MinVersion: MinTLS, MaxVersion: MaxTLS, ServerName: f.Host, NextProtos: []string{"http/1.1"}}
@@ -49,7 +55,7 @@ func (c *call) proxyCredentials(f *Forward) (user, password string, err error) {
 	}
 	user, password, both := strings.Cut(s.Reveal(), ":")
 	if !both || user == "" {
-		return "", "", errors.New("reading proxy_credentials: what is read there is not user:password")
+		return "", "", misfits("reading proxy_credentials: what is read there is not user:password")
 	}
 	return user, password, nil
 }

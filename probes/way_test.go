@@ -148,8 +148,12 @@ func TestPlainProxyWantsCredentials(t *testing.T) {
 			t.Errorf("another probe: %+v", next)
 		}
 		env.Getenv = environ("http_proxy", "me:in-url@192.0.2.9:3128")
-		if other := RunHTTP(t.Context(), s, env); !slices.Equal(reasons(other), []Reason{ReasonProxy}) || len(p.requests()) != 2 {
-			t.Errorf("with other credentials: %+v, %d requests", other, len(p.requests()))
+		other := RunHTTP(t.Context(), s, env)
+		if !slices.Equal(reasons(other), []Reason{ReasonProxy}) || len(p.requests()) != 2 {
+			t.Fatalf("with other credentials: %+v, %d requests", other, len(p.requests()))
+		}
+		if detail := other.Attempts[0].Detail; !strings.Contains(detail, "it does not accept the credentials of http_proxy") || strings.Contains(detail, "in-url") {
+			t.Error(detail)
 		}
 		if got := reasons(o); !slices.Equal(got, []Reason{ReasonProxy}) || !strings.Contains(o.Attempts[0].Detail, "the proxy 192.0.2.9:3128: it refused with 407: it wants credentials") {
 			t.Errorf("%v: %+v", got, o.Attempts)
@@ -160,21 +164,31 @@ func TestPlainProxyWantsCredentials(t *testing.T) {
 // Credentials that cannot be read, or are none, end the step before anything is
 // dialled, and are told by their source alone.
 func TestProxyCredentialsAreWrong(t *testing.T) {
-	for read, says := range map[string]string{"": "the source is gone", "s3cret": "not user:password", ":s3cret": "not user:password"} {
+	long := strings.Repeat("s3cret", 50)
+	for _, c := range []struct {
+		scheme, read, says string
+		cut                Cut
+	}{
+		{"http", "", "the source is gone", CutInternal},
+		{"http", "s3cret", "not user:password", CutConfig},
+		{"http", ":s3cret", "not user:password", CutConfig},
+		{"socks5", "me:" + long, "the credentials of proxy_credentials: SOCKS5 takes a user and a password of at most 255 bytes", CutConfig},
+		{"socks5h", long + ":s3cret", "at most 255 bytes", CutConfig},
+	} {
 		p, d := newPeer(t, answer(200)), &desk{t: t}
 		s := newSpec(t, KindHTTP, api)
-		s.Way.Proxy.URL = &url.URL{Scheme: "http", Host: "192.0.2.9:3128"}
+		s.Way.Proxy.URL = &url.URL{Scheme: c.scheme, Host: "192.0.2.9:3128"}
 		s.Way.Proxy.Credentials = Source{Env: "PROXY_LOGIN"}
 		env := newEnv(p, d)
 		env.Secrets = func(Source) (Secret, error) {
-			if read == "" {
+			if c.read == "" {
 				return Secret{}, errors.New("the source is gone")
 			}
-			return NewSecret(read), nil
+			return NewSecret(c.read), nil
 		}
 		o := RunHTTP(t.Context(), s, env)
-		if o.Cut != CutInternal || !strings.Contains(o.CutDetail, says) || strings.Contains(fmt.Sprintf("%+v", o), "s3cret") || len(d.asked()) > 0 {
-			t.Errorf("%q: %+v after %q", read, o, d.asked())
+		if o.Cut != c.cut || !strings.Contains(o.CutDetail, c.says) || strings.Contains(fmt.Sprintf("%+v", o), "s3cret") || len(d.asked()) > 0 {
+			t.Errorf("%+v: %+v after %q", c, o, d.asked())
 		}
 	}
 }

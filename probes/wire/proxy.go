@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -24,6 +25,7 @@ type Proxy struct {
 	Host, Port string
 	User       string // empty: it is told no credentials
 	Password   string
+	LoginBy    string      // who gives these, for messages: a variable's name; empty: proxy_credentials
 	UserAgent  string      // of CONNECT
 	TLS        *tls.Config // of the connection to an https proxy; nil: the system's roots
 	// Whole sends each request to an http or https proxy in absolute form, as
@@ -180,7 +182,12 @@ func (p *Proxy) Unauthorized() string {
 	if p.User == "" {
 		return "it refused with 407: it wants credentials, and proxy_credentials gives none"
 	}
-	return "it refused with 407: it does not accept the credentials of proxy_credentials"
+	return "it refused with 407: " + p.notAccepted()
+}
+
+// notAccepted says whose credentials are wrong.
+func (p *Proxy) notAccepted() string {
+	return "it does not accept the credentials of " + cmp.Or(p.LoginBy, "proxy_credentials")
 }
 
 // authorize adds the credentials to a request that the proxy itself reads.

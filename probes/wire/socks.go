@@ -27,18 +27,18 @@ func (p *Proxy) askSOCKS(conn net.Conn, target string) error {
 		err = op.Err
 	}
 	if final := finalSOCKS(err.Error()); final {
-		return &refusal{ProxyAnswer{Final: true}, answered(err).Error()}
+		return &refusal{ProxyAnswer{Final: true}, p.answered(err).Error()}
 	}
-	return answered(err)
+	return p.answered(err)
 }
 
 // answered words what the proxy answered.
-func answered(err error) error {
+func (p *Proxy) answered(err error) error {
 	switch text := err.Error(); {
 	case text == "no acceptable authentication methods":
 		return errors.New("it wants credentials of a kind that it was not given: see proxy_credentials")
 	case text == "username/password authentication failed":
-		return errors.New("it does not accept the credentials of proxy_credentials")
+		return errors.New(p.notAccepted())
 	case strings.HasPrefix(text, "unknown error "):
 		return errors.New("it answered: " + strings.TrimPrefix(text, "unknown error "))
 	case strings.HasPrefix(text, "unexpected protocol version"), strings.HasPrefix(text, "unknown address type"), text == "non-zero reserved field":
