@@ -3,7 +3,7 @@
 package peers
 
 import (
-	"context"
+	"strconv"
 	"testing"
 	"time"
 
@@ -18,7 +18,7 @@ const near = 50 * time.Millisecond
 
 // TestGRPCIdleTimeout: a grpc-go server with MaxConnectionIdle, 200 reuses just
 // before it, 200 at it and 200 just after it, of a method and of the health check,
-// plain and over TLS: none has a wrong reason, and the GOAWAY came when it was due.
+// plain and over TLS: none has a wrong reason, and the GOAWAY came when perch says.
 func TestGRPCIdleTimeout(t *testing.T) {
 	const idle = 1500 * time.Millisecond
 	for _, tt := range []struct {
@@ -28,29 +28,43 @@ func TestGRPCIdleTimeout(t *testing.T) {
 	}{{"method", false, probes.GRPC{Method: unary}}, {"health", false, probes.GRPC{}}, {"method over TLS", true, probes.GRPC{Method: unary}}} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newGRPC(t, describesAll, tt.secure, grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idle}))
+			spec := newGRPCSpec(t, probes.KindIdle, p, tt.g)
+			capture := StartCapture(t, portOf(t, spec))
 			env := newEnv()
 			env.Descriptors = &probes.Descriptors{}
 			var holds []time.Duration
 			for range times {
 				holds = append(holds, idle-near, idle, idle+near)
 			}
-			ok, closes, onTime := map[time.Duration]int{}, 0, 0
-			for _, o := range holdSpread(t.Context(), newGRPCSpec(t, probes.KindIdle, p, tt.g), env, holds) {
+			seen := playPaced(t, spec, env, holds)
+			time.Sleep(20 * time.Millisecond) // the capture's own lag
+			var told tally
+			ok, closes, late := map[time.Duration]int{}, 0, 0
+			for _, o := range seen {
 				if checkIdle(t, o, idle) {
 					ok[o.Hold]++
-				} else if c := o.Close; c != nil {
+				}
+				if c := o.Close; c != nil {
 					closes++
-					if (c.Age - idle).Abs() <= near+c.Resolution {
-						onTime++
+					if c.Age+o.Attempts[0].Delay > idle+near+c.Resolution {
+						late++
 					}
 				}
+				if !tt.secure { // in a record of TLS's the capture reads none of these frames
+					checkCaptured(t, o, capture, &told)
+				}
 			}
-			if onTime*2 < closes { // loaded cores make some GOAWAYs late
-				t.Errorf("%d of %d closes were at %s", onTime, closes, idle)
+			t.Logf("answered: %v of %d each; %d of %d closes late; %s", ok, times, late, closes, &told)
+			// Loaded cores make some holds late, and some of the server's GOAWAYs.
+			if ok[idle-near] < times*9/10 || ok[idle+near] > times/2 || late*5 > closes {
+				t.Errorf("of %d reuses each, %d were answered before the timeout, %d after it; %d of %d closes were late",
+					times, ok[idle-near], ok[idle+near], late, closes)
 			}
-			// Loaded cores make some holds late, and some GOAWAYs.
-			if ok[idle-near] < times/2 || ok[idle+near] > times/2 {
-				t.Errorf("of %d reuses each, %d were answered before the timeout, %d after it", times, ok[idle-near], ok[idle+near])
+			if why := told.at.far(); !tt.secure && why != "" {
+				t.Errorf("instants of closes: %s", why)
+			}
+			if why := told.aged.far(); !tt.secure && why != "" {
+				t.Errorf("idle ages of closes: %s", why)
 			}
 			if asked := p.asked.Load(); tt.g.Method != "" && asked != 1 {
 				t.Errorf("reflection was asked %d times, want once", asked)
@@ -59,21 +73,35 @@ func TestGRPCIdleTimeout(t *testing.T) {
 	}
 }
 
-// holdSpread is holdMany with the starts apart: what is timed is the server, not
-// how long six hundred handshakes take on two cores.
-func holdSpread(ctx context.Context, s *probes.Spec, env probes.Env, holds []time.Duration) []probes.Observation {
-	seen := make(chan probes.Observation, len(holds))
-	apart := time.NewTicker(3 * time.Millisecond)
-	defer apart.Stop()
-	for _, h := range holds {
-		<-apart.C
-		probes.StartIdle(ctx, s, h, env, func(o probes.Observation) { seen <- o })
+// portOf is the port of the server that a probe asks.
+func portOf(t *testing.T, s *probes.Spec) uint16 {
+	t.Helper()
+	port, err := strconv.ParseUint(s.URL.Port(), 10, 16)
+	if err != nil {
+		t.Fatal(err)
 	}
-	all := make([]probes.Observation, 0, len(holds))
-	for range holds {
-		all = append(all, <-seen)
+	return uint16(port)
+}
+
+// checkCaptured holds a reuse against the capture: whether the GOAWAY had come when
+// its request left, and when.
+func checkCaptured(t *testing.T, o probes.Observation, capture *Capture, told *tally) {
+	t.Helper()
+	warm, a := o.Attempts[0], decided(o)
+	g := readGoodbye(capture.SegmentsAt(a.Local.Port(), a.Started), false, warm.Started.Add(warm.Elapsed), a.Started.Add(-time.Millisecond))
+	told.add(g)
+	why := ""
+	switch {
+	case a.Reason == probes.ReasonIdleGoaway && !g.Seen:
+		why = "no GOAWAY had come when the request left"
+	case a.Reason == probes.ReasonIdleGoaway:
+		why = told.closeWrong(o, g)
+	case g.Seen && !between(a, g):
+		why = "a GOAWAY had come when the request left"
 	}
-	return all
+	if why != "" {
+		t.Errorf("held %s: %s: %s\nattempt %+v\ncapture %+v", o.Hold, a.Reason, why, a, g)
+	}
 }
 
 // checkIdle judges a rung by its own evidence, and reports whether its reuse was
@@ -94,7 +122,7 @@ func checkIdle(t *testing.T, o probes.Observation, idle time.Duration) bool {
 		if reuse.Goaway == nil || reuse.Goaway.Code != 0 || !reuse.Goaway.Idle || reuse.Goaway.TooManyPings() {
 			t.Errorf("hold %s: goaway %+v", o.Hold, reuse.Goaway)
 		}
-		if o.Close == nil || o.Close.How != probes.HowGoaway || o.Close.Age < idle-slack-o.Close.Resolution {
+		if o.Close == nil || o.Close.How != probes.HowGoaway || o.Close.Age < idle-near-warm.Elapsed-o.Close.Resolution {
 			t.Errorf("hold %s: close %+v, want a goaway at %s or a little later", o.Hold, o.Close, idle)
 		}
 	case reuse.Reason != probes.ReasonGoawayUnprocessed || (reuse.IdleTime-idle).Abs() > slack:
@@ -117,12 +145,12 @@ func TestGRPCAge(t *testing.T) {
 		holds = append(holds, age-age/10-300*time.Millisecond, age+age/10+2*near)
 	}
 	outlived := 0
-	for _, o := range holdSpread(t.Context(), s, newEnv(), holds) {
+	for _, o := range playPaced(t, s, newEnv(), holds) {
 		reuse := o.Attempt(probes.ConnectionReused)
 		switch {
 		case reuse == nil:
 			t.Errorf("hold %s: %+v", o.Hold, o)
-		case reuse.OK() && reuse.IdleTime > age+age/10+near: // loaded cores make some GOAWAYs late
+		case reuse.OK() && reuse.IdleTime > age+age/10+near: // loaded cores make some of the server's GOAWAYs late
 			outlived++
 		case reuse.OK():
 		case reuse.Reason != probes.ReasonIdleGoaway || reuse.ConnectionAge < age-age/10:
@@ -131,7 +159,7 @@ func TestGRPCAge(t *testing.T) {
 			t.Errorf("hold %s: goaway %+v, want max_age", o.Hold, reuse.Goaway)
 		}
 	}
-	if outlived > times/2 {
+	if outlived > times/4 {
 		t.Errorf("%d of %d connections were older than the server wants", outlived, times)
 	}
 }
@@ -160,7 +188,7 @@ func TestGRPCPings(t *testing.T) {
 			for i := range holds {
 				holds[i] = 1500 * time.Millisecond
 			}
-			for _, o := range holdSpread(t.Context(), s, newEnv(), holds) {
+			for _, o := range playPaced(t, s, newEnv(), holds) {
 				reuse := o.Attempt(probes.ConnectionReused)
 				if reuse == nil || reuse.Reason != tt.want || reuse.Goaway.TooManyPings() != (tt.want == probes.ReasonIdleGoaway) {
 					t.Errorf("%+v", reuse)
