@@ -52,7 +52,7 @@ func oauth2() value {
 		field{key: "scopes", doc: "What is asked for.", value: listOf(filled(text("a scope")), 0, 50)},
 		field{key: "audience", doc: "For whom the token is, where the server wants to know.", value: text("an audience")},
 		field{key: "credentials_in", doc: "Where id and secret are sent.", value: word("header", "body"), builtin: "header"},
-		field{key: "daily_limit", doc: "Token requests in a UTC day.", value: count(1, 10_000), builtin: 200},
+		field{key: "daily_limit", doc: "Token requests in a UTC day. Where each run is a process of its own, each asks once.", value: count(1, 10_000), builtin: 500},
 	).like("{token_url: https://..., client_id: ..., client_secret: {from: {file: ...}}}")
 }
 

@@ -20,7 +20,7 @@ func TestOAuthOfLevels(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := got.Targets[0].Probes, got.Targets[1].Probes
-	if o := a[0].OAuth; o.TokenURL.String() != "https://login.example/oauth2/token" || o.ClientID != "shop" || o.InBody || o.DailyLimit != 200 || len(o.Scopes) != 0 {
+	if o := a[0].OAuth; o.TokenURL.String() != "https://login.example/oauth2/token" || o.ClientID != "shop" || o.InBody || o.DailyLimit != 500 || len(o.Scopes) != 0 {
 		t.Errorf("%+v", o)
 	}
 	if o := a[1].OAuth; o.ClientID != "shop" || !o.InBody || o.DailyLimit != 50 || o.Audience != "stock" || !slices.Equal(o.Scopes, []string{"stock.read"}) {

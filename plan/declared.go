@@ -12,43 +12,26 @@ import (
 // declared tells what the config vouches for: each POST and each gRPC method with its
 // reason, and from where tokens are asked for.
 func (p *Plan) declared(g *table) {
-	type endpoint struct {
-		host   string
-		limit  int
-		probes []string
+	specs := p.calls()
+	for _, s := range specs {
+		if s.Method == http.MethodPost && s.GRPC == nil {
+			g.row("POST", s.ID()+", declared read-only: "+s.ReadOnly)
+		}
+		if call := s.GRPC; call != nil && call.Method != "" {
+			g.row("gRPC", s.ID()+", "+call.Method+", declared read-only: "+s.ReadOnly)
+		}
 	}
-	var endpoints []*endpoint
-	seen, by := map[string]bool{}, map[string]*endpoint{}
-	for _, s := range p.Steps {
-		if seen[s.Spec.ID()] {
-			continue
-		}
-		seen[s.Spec.ID()] = true
-		if s.Spec.Method == http.MethodPost && s.Spec.GRPC == nil {
-			g.row("POST", s.Spec.ID()+", declared read-only: "+s.Spec.ReadOnly)
-		}
-		if call := s.Spec.GRPC; call != nil && call.Method != "" {
-			g.row("gRPC", s.Spec.ID()+", "+call.Method+", declared read-only: "+s.Spec.ReadOnly)
-		}
-		o := s.Spec.OAuth
-		if o == nil {
-			continue
-		}
-		e := by[o.Host()]
-		if e == nil {
-			e = &endpoint{host: o.Host(), limit: o.DailyLimit}
-			by[e.host], endpoints = e, append(endpoints, e)
-		}
-		e.limit = min(e.limit, o.DailyLimit)
-		e.probes = append(e.probes, s.Spec.ID())
-	}
-	for _, e := range endpoints {
+	for _, a := range askings(specs) {
 		const most = 4
-		names := slices.Clone(e.probes[:min(len(e.probes), most)])
-		if more := len(e.probes) - most; more > 0 {
+		names := slices.Clone(a.probes[:min(len(a.probes), most)])
+		if more := len(a.probes) - most; more > 0 {
 			names = append(names, fmt.Sprintf("%d more", more))
 		}
-		g.row("tokens", fmt.Sprintf("of %s, asked for %d times a day at most, for %s", e.host, e.limit, strings.Join(names, ", ")))
+		often := "once a run"
+		if a.daily > 0 {
+			often += fmt.Sprintf(", %d times a day", a.daily)
+		}
+		g.row("tokens", fmt.Sprintf("of %s, asked for %s, at most %d, for %s", a.host, often, a.limit, strings.Join(names, ", ")))
 	}
 }
 

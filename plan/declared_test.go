@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"perch.example/config"
 	"perch.example/probes"
 )
 
@@ -27,7 +30,7 @@ func TestDeclared(t *testing.T) {
 	if err := (&Plan{Steps: steps}).Text(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"POST", "a/search, declared read-only: a search\n", "a/list, shop.Stock/List, declared read-only: a list\n", "of login.example, asked for 200 times a day at most, for a/get, a/held\n"} {
+	for _, want := range []string{"POST", "a/search, declared read-only: a search\n", "a/list, shop.Stock/List, declared read-only: a list\n", "of login.example, asked for once a run, at most 200, for a/get, a/held\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
@@ -52,5 +55,48 @@ func TestMostWithTokens(t *testing.T) {
 		if got := (&job{spec: &c.spec}).most(); got != c.want {
 			t.Errorf("%+v: %d, want %d", c.spec, got, c.want)
 		}
+	}
+}
+
+// TestTokensADay: a CronJob's run is a process of its own, and asks anew for each token.
+func TestTokensADay(t *testing.T) {
+	of := func(id string, every time.Duration, limit int) probes.Spec {
+		o := &probes.OAuth{TokenURL: &url.URL{Scheme: "https", Host: "login.example"}, ClientID: id, DailyLimit: limit}
+		return probes.Spec{Kind: probes.KindHTTP, Every: every, OAuth: o}
+	}
+	for _, c := range []struct {
+		name  string
+		specs []probes.Spec
+		row   string
+		note  string // empty: none
+	}{
+		{"the defaults", []probes.Spec{of("a", 5*time.Minute, 500)}, "once a run, 288 times a day, at most 500", ""},
+		{"just as many", []probes.Spec{of("a", 5*time.Minute, 288)}, "288 times a day, at most 288", ""},
+		{"too many", []probes.Spec{of("a", 5*time.Minute, 287)}, "288 times a day, at most 287", "asked for tokens 288 times a day"},
+		{"one token for two, the more frequent counts", []probes.Spec{of("a", time.Hour, 500), of("a", 10*time.Minute, 500), of("a", time.Hour, 500)}, "144 times a day", ""},
+		{"two tokens of one host", []probes.Spec{of("a", 5*time.Minute, 500), of("b", 5*time.Minute, 500)}, "576 times a day", "a daily_limit of 576, would fit"},
+		{"nobody knows how often", []probes.Spec{of("a", 0, 1)}, "once a run, at most 1", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for i := range c.specs {
+				c.specs[i].Probe = "p" + strconv.Itoa(i)
+			}
+			one := target("api", c.specs...)
+			p, err := New(config.Config{Targets: []probes.Target{one}}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			if err := p.Text(&b); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(b.String(), c.row) {
+				t.Errorf("no %q in\n%s", c.row, b.String())
+			}
+			notes := strings.Join(p.Notes, "\n")
+			if c.note == "" && strings.Contains(notes, "tokens") || !strings.Contains(notes, c.note) {
+				t.Errorf("notes %q, want %q", notes, c.note)
+			}
+		})
 	}
 }

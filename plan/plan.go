@@ -139,6 +139,7 @@ func draft(c config.Config, o Options) (*Plan, *Refusal) {
 	p.waitAtFirst(c.Alerts.Settle, o.Deadline)
 	p.notePace()
 	p.noteWays(desks, o.Env)
+	p.noteTokens(desks)
 	return p, refusal
 }
 
