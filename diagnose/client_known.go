@@ -10,12 +10,12 @@ import (
 )
 
 // knows reports whether the catalog can hold anything of what a client makes of
-// the attempt that decides. Its clients are HTTP's, not gRPC's; some speak no HTTP/2;
+// the attempt that decides. Its clients are HTTP's, not gRPC's; some speak no HTTP/2; what they make of having no token is the application's;
 // and of a proxy it knows what follows an answer to CONNECT that does not ask for
 // credentials.
 func (j *judgement) knows(kind string) bool {
 	switch speaks, known := clients.SpeaksHTTP2(kind); {
-	case !known, j.l.in.Spec.GRPC != nil, j.at.Proto == overH2 && !speaks.HTTP2:
+	case !known, j.tokenless(), j.l.in.Spec.GRPC != nil, j.at.Proto == overH2 && !speaks.HTTP2:
 		return false
 	case j.at.Reason == probes.ReasonProxy:
 		return j.at.ProxyStatus > 0 && j.at.ProxyStatus != http.StatusProxyAuthRequired

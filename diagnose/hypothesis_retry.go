@@ -16,6 +16,8 @@ func (j *judgement) retryGap() (probes.Ruling, string) {
 		return probes.RuledOpen, fmt.Sprintf("what failed after %s was perch itself: the application need not meet it", human(j.at.Elapsed))
 	case answered(j.at):
 		return probes.RuledOut, "there was nothing to retry: it " + answer(*j.at)
+	case j.tokenless():
+		return probes.RuledOpen, "nothing was sent: " + j.at.Detail + "; whether the application asks there again is not known"
 	case !repeatable(j.at.Reason):
 		return probes.RuledOut, "a retry would meet the same: " + j.sameAgain()
 	case v == nil && j.rung.obs.Unused:

@@ -38,7 +38,8 @@ func TestRenewedToken(t *testing.T) {
 func TestNoToken(t *testing.T) {
 	in := httpInput(probes.ReasonUnauthorized)
 	a := &in.Observations[0].Attempts[0]
-	a.Started, a.Elapsed, a.Detail = time.Time{}, 0, "no token: the token endpoint at login.example: it answered 503"
+	in.Spec.Client = &probes.Client{Kind: "go-net-http"}
+	a.NoToken, a.Started, a.Elapsed, a.Detail = true, time.Time{}, 0, "no token: the token endpoint at login.example: it answered 503"
 	o := judgeOne(t, in, 0)
 	if o.Verdict != probes.VerdictFail || o.Diagnosis != probes.DiagnosisUnauthorized || o.Family != probes.FamilyAuthorization {
 		t.Errorf("%s, %s, %s", o.Verdict, o.Diagnosis, o.Family)
@@ -46,7 +47,13 @@ func TestNoToken(t *testing.T) {
 	if o.Message != "nothing was sent: "+a.Detail || !strings.Contains(strings.Join(o.Advice, " "), "token endpoint") {
 		t.Errorf("%s\n%q", o.Message, o.Advice)
 	}
+	if o.Client.Experiences != "" || o.DiagnosisWords() != "there is no token to ask the API with" {
+		t.Errorf("%+v, %s", o.Client, o.DiagnosisWords())
+	}
 	for _, h := range o.Hypotheses {
+		if strings.Contains(h.Evidence, "401") || h.ID == probes.HypothesisRetryGap && h.Ruled != probes.RuledOpen {
+			t.Errorf("%s is %s: %s", h.ID, h.Ruled, h.Evidence)
+		}
 		if h.Ruled == probes.RuledIn || strings.Contains(h.Evidence, "fresh connection") {
 			t.Errorf("%s is %s: %s", h.ID, h.Ruled, h.Evidence)
 		}

@@ -100,7 +100,7 @@ func byStatus(a probes.Attempt) bool {
 // tokenless reports whether the API was not asked since there was no token to ask
 // it with.
 func (j *judgement) tokenless() bool {
-	return j.at.Reason == probes.ReasonUnauthorized && j.at.Started.IsZero()
+	return j.at.NoToken
 }
 
 // Meaning says in a few words what a reason is. It continues the sentence "the

@@ -56,10 +56,27 @@ func (o Outcome) DiagnosisWords() string {
 		return "the client keeps idle connections longer than the path does"
 	case o.Diagnosis == DiagnosisServiceDown && o.heldToo():
 		return o.Diagnosis.Words() + " too"
+	case o.Diagnosis == DiagnosisUnauthorized && o.unasked():
+		return "there is no token to ask the API with"
 	case o.Diagnosis == DiagnosisCertificate:
 		return o.certificateWords()
 	}
 	return o.Diagnosis.Words()
+}
+
+// unasked reports whether all that was not authorized was not even sent: there was no
+// token.
+func (o Outcome) unasked() bool {
+	n := 0
+	for _, a := range o.Attempts {
+		if a.Reason == ReasonUnauthorized && !a.NoToken {
+			return false
+		}
+		if a.NoToken {
+			n++
+		}
+	}
+	return n > 0
 }
 
 // heldToo reports whether a held connection had failed before the fresh one.

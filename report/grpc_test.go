@@ -7,6 +7,20 @@ import (
 	"perch.example/probes"
 )
 
+// TestNoToken: nothing was answered, and nothing is said of an answer.
+func TestNoToken(t *testing.T) {
+	a := probes.Attempt{Reason: probes.ReasonUnauthorized, NoToken: true, Detail: "no token: the token endpoint at login.example: refused"}
+	o := probes.Outcome{Kind: probes.KindHTTP, Verdict: probes.VerdictFail, Diagnosis: probes.DiagnosisUnauthorized, Reason: a.Reason, Attempts: []probes.Attempt{a}}
+	for want, got := range map[string]string{
+		"no token": exchange(&o), "unauthorized: there is no token to ask the API with": title(&o),
+		"unauthorized: there was no token, and nothing was sent": wire(&a),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestGRPCResult: a gRPC answer is told by its status, not by HTTP's.
 func TestGRPCResult(t *testing.T) {
 	attempt := func(r probes.Reason, s *probes.GRPCStatus) probes.Attempt {

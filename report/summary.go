@@ -140,6 +140,9 @@ func fasterThanARoundTrip(a *probes.Attempt) bool {
 
 // wire says what the deciding attempt showed, with the evidence beside it.
 func wire(a *probes.Attempt) string {
+	if a.NoToken {
+		return string(a.Reason) + ": there was no token, and nothing was sent"
+	}
 	text := string(a.Reason) + ": " + reasonWords(a.Reason)
 	switch {
 	case a.Elapsed <= 0:

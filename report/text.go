@@ -151,6 +151,8 @@ func method(k probes.Kind, a *probes.Attempt) string {
 func result(a *probes.Attempt) string {
 	var parts []string
 	switch {
+	case a.NoToken:
+		parts = append(parts, "no token")
 	case a.GRPC != nil && a.OK():
 		parts = append(parts, a.Answer())
 	case a.GRPC != nil:
