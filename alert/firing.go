@@ -232,11 +232,13 @@ func advice(lead probes.Outcome, outcomes []probes.Outcome) []string {
 	return lines
 }
 
+// withoutNumbers is a text's shape: one that is the second of several steps in one
+// outcome is the same alone in another.
 func withoutNumbers(text string) string {
-	return strings.Map(func(r rune) rune {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r == '.' {
 			return -1
 		}
 		return r
-	}, text)
+	}, text))
 }

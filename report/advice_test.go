@@ -1,0 +1,18 @@
+package report
+
+import (
+	"slices"
+	"testing"
+
+	"perch.example/probes"
+)
+
+// What two outcomes ask for alike is said once, also where one of them numbers it.
+func TestAdviceIsSaidOnce(t *testing.T) {
+	first := probes.Outcome{Verdict: probes.VerdictFail, Advice: []string{"1. Send less than 5/s.", "2. It is not the pool."}}
+	second := first
+	second.Advice = []string{"It is not the pool."}
+	if got := (finding{outcomes: []*probes.Outcome{&first, &second}}).advice(); !slices.Equal(got, first.Advice) {
+		t.Errorf("%q", got)
+	}
+}
