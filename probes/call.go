@@ -44,6 +44,7 @@ type call struct {
 	forward *Forward    // the proxy on the way; nil: none
 	proxy   *wire.Proxy // the same, with its credentials
 	pinned  netip.Addr  // the one address of the host that is dialled; zero: as the resolver says
+	once    bool        // no second try: the address before this one failed, too
 }
 
 func (c *call) prepare() error {

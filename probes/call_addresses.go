@@ -3,6 +3,7 @@ package probes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
 	"time"
@@ -12,6 +13,10 @@ import (
 
 // MaxAddresses is how many of a host's addresses one step probes.
 const MaxAddresses = 8
+
+// mostFailing is how many addresses in a row may fail before a step leaves the
+// others alone, as a target is left alone after as many exchanges.
+const mostFailing = 3
 
 // tries makes one exchange and perch's own second tries. Its error says that what
 // comes next may not be sent.
@@ -29,9 +34,14 @@ func (c *call) eachAddress(ctx context.Context, o *Observation, try tries) error
 	if len(addrs) == 0 { // the one try says why
 		return try(ctx, o, RoleWarm)
 	}
-	role, left := RoleWarm, addrs[min(len(addrs), MaxAddresses):]
+	role, left, failing := RoleWarm, addrs[min(len(addrs), MaxAddresses):], 0
 	for i, a := range addrs[:len(addrs)-len(left)] {
-		c.pinned = a
+		if failing == mostFailing {
+			o.without("exchange with "+a.String(), tooManyFailed())
+			left = addrs[i:]
+			break
+		}
+		c.pinned, c.once = a, failing > 0
 		first := len(o.Attempts)
 		err := try(ctx, o, role)
 		if i == 0 && len(o.Attempts) > 0 {
@@ -47,9 +57,18 @@ func (c *call) eachAddress(ctx context.Context, o *Observation, try tries) error
 			return err
 		}
 		role = RoleAgain
+		failing++
+		if n := len(o.Attempts); n > first && !o.Attempts[n-1].Reason.Unwell() {
+			failing = 0
+		}
 	}
 	o.Unprobed = left
 	return nil
+}
+
+// tooManyFailed is why the rest of a host's addresses is left alone.
+func tooManyFailed() *Denied {
+	return &Denied{Why: fmt.Sprintf("%d addresses in a row failed, and another run begins with another address", mostFailing)}
 }
 
 // addresses are those of the host that may be dialled, in an order that begins

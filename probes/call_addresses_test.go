@@ -160,6 +160,42 @@ func TestEveryAddressWithinLimits(t *testing.T) {
 	})
 }
 
+// Addresses that fail, one after the other, are tried less: no second try after the
+// first of them, and after three the others are left alone, and told.
+func TestEveryAddressAfterFailures(t *testing.T) {
+	for _, c := range []struct {
+		down, dialled, unprobed string
+	}{
+		{"3 4 5 6 7 8", "1 2 3 3 4 5", "6 7 8"},
+		{"2 4 6 8", "1 2 2 3 4 4 5 6 6 7 8 8", ""},
+		{"1 2 3", "1 1 2 3", "4 5 6 7 8"},
+		{"7 8", "1 2 3 4 5 6 7 7 8", ""},
+		{"6 7 8", "1 2 3 4 5 6 6 7 8", ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var down []string
+			for _, n := range strings.Fields(c.down) {
+				down = append(down, "192.0.2."+n)
+			}
+			p, d, s := newPeer(t, answer(200)), &desk{t: t}, newSite(8, down...)
+			spec := everyAddress(t)
+			spec.Retry.Attempts = 2
+			o := RunHTTP(t.Context(), spec, s.env(p, d))
+			if got := strings.ReplaceAll(strings.Join(s.dialled, " "), "192.0.2.", ""); got != c.dialled {
+				t.Errorf("%s down: dialled %s, want %s", c.down, got, c.dialled)
+			}
+			if got := strings.Trim(strings.ReplaceAll(fmt.Sprint(o.Unprobed), "192.0.2.", ""), "[]"); got != c.unprobed || o.Cut != "" {
+				t.Errorf("%s down: left out %q, want %q", c.down, got, c.unprobed)
+			}
+			last := o.Attempts[len(o.Attempts)-1].Detail
+			if strings.Contains(last, "3 addresses in a row failed") != (c.unprobed != "") {
+				t.Errorf("%s down: %q", c.down, last)
+			}
+			d.settled(t)
+		})
+	}
+}
+
 // What the policy does not allow is left out; a name without an address fails as
 // it does without addresses: all.
 func TestEveryAddressThatMayBe(t *testing.T) {

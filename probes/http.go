@@ -49,7 +49,7 @@ func (c *call) tries(ctx context.Context, o *Observation, role Role) error {
 		case renewed:
 			continue
 		}
-		if n >= c.spec.Retry.Attempts || !triesAgain(x.attempt) {
+		if c.once || n >= c.spec.Retry.Attempts || !triesAgain(x.attempt) {
 			return nil
 		}
 		if !wait(ctx, max(c.spec.Retry.Backoff, x.attempt.RetryAfter)) {

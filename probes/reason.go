@@ -110,6 +110,18 @@ func (r Reason) Unopened() bool {
 	}
 }
 
+// Unwell reports whether a fresh exchange that ended so means that the service (or
+// the way to it) is not well, rather than that its answer is not as expected.
+func (r Reason) Unwell() bool {
+	switch r {
+	case ReasonStatus, ReasonSlow, ReasonExpectation, ReasonRedirected, ReasonTooLarge, ReasonNoKeepAlive,
+		ReasonOK, ReasonCanceled, ReasonSkipped, ReasonInternal:
+		return false
+	default:
+		return true
+	}
+}
+
 // Closed reports whether r means that the peer (or something on the path)
 // ended the connection before an answer began, while idle or as we wrote.
 func (r Reason) Closed() bool {

@@ -49,7 +49,7 @@ func (c *call) shakes(ctx context.Context, o *Observation, role Role) error {
 			return x.denied
 		}
 		c.add(o, x.attempt, ConnectionFresh)
-		if n >= c.spec.Retry.Attempts || !triesAgain(x.attempt) {
+		if c.once || n >= c.spec.Retry.Attempts || !triesAgain(x.attempt) {
 			return nil
 		}
 		if !wait(ctx, c.spec.Retry.Backoff) {

@@ -150,7 +150,7 @@ func needs(s plan.Step) int {
 	return n
 }
 
-// learn takes what an attempt says about how welcome further requests are.
+// learn takes what an answer says about how welcome further requests are.
 func (b *budget) learn(a probes.Attempt) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -163,6 +163,12 @@ func (b *budget) learn(a probes.Attempt) {
 			b.blocked = until
 		}
 	}
+}
+
+// count counts the failed fresh exchanges in a row.
+func (b *budget) count(a probes.Attempt) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if a.Connection == probes.ConnectionReused || a.NoToken {
 		return
 	}
@@ -170,21 +176,9 @@ func (b *budget) learn(a probes.Attempt) {
 	for w := range b.waves {
 		if a.OK() {
 			w.failures = 0
-		} else if unwell(a.Reason) {
+		} else if a.Reason.Unwell() {
 			w.failures++
 		}
-	}
-}
-
-// unwell reports whether a fresh exchange's reason means that the service (or
-// the way to it) is not well, rather than that its answer is not as expected.
-func unwell(r probes.Reason) bool {
-	switch r {
-	case probes.ReasonStatus, probes.ReasonSlow, probes.ReasonExpectation, probes.ReasonRedirected,
-		probes.ReasonTooLarge, probes.ReasonNoKeepAlive, probes.ReasonOK, probes.ReasonCanceled, probes.ReasonSkipped, probes.ReasonInternal:
-		return false
-	default:
-		return true
 	}
 }
 

@@ -27,7 +27,7 @@ func (s *slots) placeOf(role probes.Role) *place {
 // request that it was for: the proxy has seen one, and may have dialled the API.
 // What it did carry out is counted as that request leaves.
 func (s *slots) connected(a probes.Attempt) {
-	if !a.ProxyAsked {
+	if !a.ProxyAsked || s.dialling == "" { // a handshake alone has asked the budget before
 		return
 	}
 	b := s.budget
@@ -48,4 +48,16 @@ func (s *slots) connected(a probes.Attempt) {
 	if p == &s.gap {
 		s.gap = place{} // the next one needs its own
 	}
+}
+
+// counts reports whether an attempt counts for how well the target is. A step that
+// tries all addresses counts as one failure, if all of them failed: some bad ones are
+// no reason to leave the target alone.
+func (s *slots) counts(a probes.Attempt) bool {
+	if !s.many {
+		return true
+	}
+	first := !s.failed && !s.answered
+	s.failed, s.answered = s.failed || a.Reason.Unwell(), s.answered || a.OK()
+	return a.OK() || first
 }

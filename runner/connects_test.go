@@ -78,6 +78,19 @@ func TestProxyAnswersCount(t *testing.T) {
 	}
 }
 
+// A handshake alone asks the budget before it dials: its CONNECT counts once.
+func TestProxyAnswersAHandshake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, status(http.StatusBadGateway))
+		out := play(t, t.Context(), s, func(o *runner.Options) {
+			o.Secrets = func(probes.Source) (probes.Secret, error) { return probes.NewSecret("me:hunter2"), nil }
+		}, behindProxy(newTarget("api", 1, 1, newProbe(probes.KindTLS)), 2))
+		if n := len(s.seen()); n != 2 || out.use(t, "api").Requests != 2 {
+			t.Errorf("%d CONNECTs, told %+v", n, out.use(t, "api"))
+		}
+	})
+}
+
 // A CONNECT that a proxy answers with Retry-After leaves the target alone that long.
 func TestProxyAsksForRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -40,6 +40,7 @@ func (s *slots) pass(ctx context.Context, p *place) error {
 		}
 		if more <= 0 {
 			p.used = true
+			s.dialling = "" // what its connection costs is counted
 			return nil
 		}
 		if err := sleep(ctx, more); err != nil {

@@ -138,7 +138,7 @@ func TestRefusedWhileWaiting(t *testing.T) {
 		},
 		"3 failed fresh": func(b share, _ context.CancelCauseFunc) {
 			for range 3 {
-				b.learn(probes.Attempt{Reason: probes.ReasonRefused, Connection: probes.ConnectionFresh})
+				b.count(probes.Attempt{Reason: probes.ReasonRefused, Connection: probes.ConnectionFresh})
 			}
 		},
 		"the deadline": func(_ share, cancel context.CancelCauseFunc) { cancel(errors.New("the deadline")) },

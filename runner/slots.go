@@ -21,7 +21,9 @@ type slots struct {
 	nextUsed             int            // how many of them were asked for
 	gap                  place          // for a second try or a redirect
 	dialled              time.Time      // when it last began to open a connection
-	dialling             probes.Role    // and for which request
+	dialling             probes.Role    // and for which request; empty: that has left
+	many                 bool           // it tries all addresses of the host
+	failed, answered     bool           // one of them
 	shape                []plan.Booking // of all but describe, which leaves before them
 }
 
@@ -38,6 +40,7 @@ func newSlots(b *budget, w *tally, s plan.Step, promised int) *slots {
 		budget: b, tally: w, promised: promised, warm: place{slot: s.Warm, at: s.Start},
 		reuse: place{slot: s.Reuse, held: true}, control: place{slot: s.Control, early: true},
 		describe: place{slot: s.Describe, at: s.Start}, shape: shape, next: next,
+		many: s.Spec.Way.Addresses == probes.AddressesAll && s.Spec.Kind != probes.KindIdle,
 	}
 }
 

@@ -240,15 +240,15 @@ func TestLearn(t *testing.T) {
 	}
 	for _, r := range probes.Reasons() {
 		b := newDesk(1)
-		b.learn(probes.Attempt{Reason: r, Connection: probes.ConnectionFresh, NoToken: true}) // nothing was sent
-		b.learn(fresh(r))
+		b.count(probes.Attempt{Reason: r, Connection: probes.ConnectionFresh, NoToken: true}) // nothing was sent
+		b.count(fresh(r))
 		reused := fresh(r)
 		reused.Connection = probes.ConnectionReused
-		b.learn(reused)
+		b.count(reused)
 		if (b.failures == 0) != well[r] || b.failures > 1 {
 			t.Errorf("%s: %d failures", r, b.failures)
 		}
-		b.learn(fresh(probes.ReasonOK))
+		b.count(fresh(probes.ReasonOK))
 		if b.failures != 0 {
 			t.Errorf("%s: a success resets nothing", r)
 		}
@@ -295,7 +295,7 @@ func TestLead(t *testing.T) {
 		{probes.Phases{Connect: 100 * time.Millisecond}, 900 * time.Millisecond},
 		{probes.Phases{Connect: time.Minute}, longestLead},
 	} {
-		b.learn(probes.Attempt{Connection: probes.ConnectionFresh, Reason: probes.ReasonOK, Phases: c.phases})
+		b.count(probes.Attempt{Connection: probes.ConnectionFresh, Reason: probes.ReasonOK, Phases: c.phases})
 		if got := b.lead(); got != c.want {
 			t.Errorf("after %+v: %s, want %s", c.phases, got, c.want)
 		}

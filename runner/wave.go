@@ -162,7 +162,7 @@ func (w *wave) play(ctx context.Context, s plan.Step, mine *slots) {
 	}
 	env.Learn = func(a probes.Attempt) {
 		mine.connected(a)
-		w.learn(mine.budget, a)
+		w.learn(mine, a)
 	}
 	report := func(o probes.Observation) {
 		mine.release()
@@ -190,8 +190,11 @@ func (w *wave) play(ctx context.Context, s plan.Step, mine *slots) {
 }
 
 // learn lets an attempt speak for those that come after it.
-func (w *wave) learn(b *budget, a probes.Attempt) {
-	b.learn(a)
+func (w *wave) learn(mine *slots, a probes.Attempt) {
+	mine.budget.learn(a)
+	if mine.counts(a) {
+		mine.budget.count(a)
+	}
 	if a.Reason == probes.ReasonUnauthorized {
 		w.secrets.forget()
 	}
