@@ -19,7 +19,7 @@ func checks(i Incident, lead probes.Outcome, kind Kind, o Options) []string {
 	lines := again(i, kind, o)
 	// perch idle asks with a GET, which is nothing that a POST's URL is for.
 	if address := publicURL(lead.Notice.URL); address != "" && i.Family == probes.FamilyConnection && lead.Method != http.MethodPost {
-		idle := "`" + o.perch() + " idle " + quoted(address) + longest(lead, o) + "` measures this path's idle timeout"
+		idle := "`" + o.perch() + " idle " + quoted(address) + flagsOf(lead) + longest(lead, o) + "` measures this path's idle timeout"
 		if o.Beside == "" {
 			lines = append(lines, idle)
 		} else {
@@ -66,6 +66,15 @@ func longest(lead probes.Outcome, o Options) string {
 	}
 	hold := (lead.Hold + time.Second - 1).Truncate(time.Second)
 	return " --max " + probes.Spoken(max(hold, shortestIdle))
+}
+
+// flagsOf are those with which perch idle goes the probe's own way.
+func flagsOf(lead probes.Outcome) string {
+	text := ""
+	for _, f := range lead.Notice.Idle {
+		text += " " + quoted(f)
+	}
+	return text
 }
 
 // mute says how to be left in peace for a while: nothing is told, perch goes on.

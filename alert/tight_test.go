@@ -188,3 +188,26 @@ func TestChecksBesideServe(t *testing.T) {
 		t.Errorf("a target that refuses:\n%s", text)
 	}
 }
+
+// TestChecksGoTheProbesWay: perch idle over another protocol would measure another
+// timeout.
+func TestChecksGoTheProbesWay(t *testing.T) {
+	o := options(0)
+	o.FireAfter = 1
+	run := incident()
+	for i := range run.Outcomes {
+		run.Outcomes[i].Notice.Idle = []string{"--protocol", "h2", "--ca-file", "/etc/my ca.pem"}
+	}
+	_, notices := Decide(Memory{}, run, o)
+	text := strings.Join(strings.Fields(Text(notices[0])), " ")
+	if want := "perch idle https://api.partner.example/v1/calendar --protocol h2 --ca-file '/etc/my ca.pem'` measures"; !strings.Contains(text, want) {
+		t.Errorf("%q is missing:\n%s", want, text)
+	}
+	for i := range run.Outcomes {
+		run.Outcomes[i].Notice.URL = ""
+	}
+	_, notices = Decide(Memory{}, run, o)
+	if text := Text(notices[0]); strings.Contains(text, "perch idle") {
+		t.Errorf("it would measure another way:\n%s", text)
+	}
+}

@@ -84,8 +84,9 @@ func (s Spec) ID() string { return s.Target + "/" + s.Probe }
 // NoticeInfo is what a notice says of a target beside the finding.
 type NoticeInfo struct {
 	Owner, Severity, Runbook string
-	Channel                  string // of Slack, with a bot token; empty: the default one
-	URL                      string // what the probe calls, for "perch idle URL"; shown without user, query string and fragment
+	Channel                  string   // of Slack, with a bot token; empty: the default one
+	URL                      string   // what the probe calls, for "perch idle URL"; shown without user, query string and fragment; empty: that has no flags for the probe's way
+	Idle                     []string // the flags of "perch idle" with which it measures what the probe does
 }
 
 // Field is a header or a query parameter: a literal Value, or one read From a

@@ -28,6 +28,8 @@ type idleFlags struct {
 	unused       bool
 	tcpKeepAlive time.Duration
 	caFile       string
+	protocol     string
+	proxy        string
 	run          runFlags
 }
 
@@ -37,7 +39,8 @@ func newIdle(sys system) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "idle URL", Short: "Measure how long a path keeps an idle connection, and the way it closes", Args: cobra.ExactArgs(1),
 		Long: `Opens a few connections to URL, makes one GET on each, holds them idle and watches who closes first and when;
-then reuses each blindly, with a control on a fresh connection. Needs no config. Where nobody sees connections
+then reuses each blindly, with a control on a fresh connection. Needs no config. It speaks HTTP/1.1, unless --protocol
+says what your client speaks: servers have another timeout for HTTP/2. Where nobody sees connections
 end (a path that forgets them in silence, or resets what it has forgotten), it looks closer, round by round: it
 holds several at once between the longest hold that worked and the shortest that did not, down to 100 ms or 1%.`,
 	}
@@ -47,6 +50,8 @@ holds several at once between the longest hold that worked and the shortest that
 	cmd.Flags().StringArrayVar(&f.headers, "header", nil, "`\"Name: value\"` to send (repeatable); the value is treated as a secret")
 	cmd.Flags().BoolVar(&f.unused, "unused", false, "also hold connections that never carried a request: servers have another timeout for those")
 	cmd.Flags().DurationVar(&f.tcpKeepAlive, "tcp-keep-alive", 0, "send TCP keep-alive packets this often while holding (0: none)")
+	cmd.Flags().StringVar(&f.protocol, "protocol", string(probes.ProtocolHTTP1), "`HTTP` that is spoken: http/1.1, h2 (over TLS), h2c (HTTP/2 over plain TCP), or auto (over TLS what ALPN settles)")
+	cmd.Flags().StringVar(&f.proxy, "proxy", "environment", "forward proxy on the way: a `URL` (http, https, socks5, socks5h), none, or environment: what HTTPS_PROXY, HTTP_PROXY and NO_PROXY say")
 	cmd.Flags().StringVar(&f.caFile, "ca-file", "", "trust only the authorities in this PEM `FILE` (default: the system's)")
 	cmd.Flags().Uint64Var(&f.run.seed, "seed", 0, "seed of the trace ids (0: a new one)")
 	cmd.Flags().DurationVar(&f.run.deadline, "deadline", 0, "cut the run short after this long (0: none)")
@@ -212,7 +217,7 @@ func shortestHold(budget float64) time.Duration {
 func (f idleFlags) document(u *url.URL, headers []any) map[string]any {
 	target := map[string]any{
 		"name": "path", "url": u.Scheme + "://" + u.Host, "rate_limit": f.rate, "share": "100%",
-		"max_connections": f.open() + 1, "headers": headers,
+		"max_connections": f.open() + 1, "headers": headers, "protocol": f.protocol, "proxy": f.proxy,
 		"probes": []any{map[string]any{
 			"name": "idle", "kind": "idle", "unused": f.unused, "path": pathOf(u), "holds": []string{f.longest.String()},
 			// Whatever it answers: only the connection is looked at.

@@ -67,7 +67,7 @@ func byFlags(err error) error {
 func flagOf(path string) string {
 	for key, flag := range map[string]string{
 		"rate_limit": "--rate", "share": "--rate", "headers": "--header", "ca_file": "--ca-file", "tcp_keep_alive": "--tcp-keep-alive",
-		"holds": "--max", "every": "--max", "max_connections": "--connections",
+		"holds": "--max", "every": "--max", "max_connections": "--connections", "protocol": "--protocol", "proxy": "--proxy",
 	} {
 		if strings.Contains(path, "."+key) {
 			return flag
