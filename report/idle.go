@@ -13,7 +13,7 @@ import (
 // clients would experience on this path. The error is w's.
 func Idle(w io.Writer, run probes.Run, s Style) error {
 	p := &page{style: s}
-	p.header(run)
+	p.header(run, spokenOver(run)...)
 	p.gap()
 	all := targets(run)
 	for _, t := range all {

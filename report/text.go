@@ -35,7 +35,7 @@ func Text(w io.Writer, run probes.Run, s Style) error {
 }
 
 // header says whose report this is, from where and when.
-func (p *page) header(run probes.Run) {
+func (p *page) header(run probes.Run, more ...string) {
 	parts := []string{strings.TrimSpace("perch " + run.Version)}
 	if run.Name != "" {
 		parts = append(parts, run.Name)
@@ -49,6 +49,7 @@ func (p *page) header(run probes.Run) {
 	if t := took(run); t != "" {
 		parts = append(parts, "took "+t)
 	}
+	parts = append(parts, more...)
 	p.hang(nil, span{inkFaint, strings.Join(parts, " · ")})
 }
 
