@@ -151,6 +151,8 @@ func (j *judgement) reachabilityAdvice() []step {
 func (j *judgement) protocolAdvice() []step {
 	grpc := j.l.in.Spec.GRPC != nil
 	switch {
+	case j.at.WantsHTTP1():
+		return []step{next("set protocol: http/1.1 for this probe: the server wants the request in HTTP/1.1 (RST_STREAM HTTP_1_1_REQUIRED), as some do that ask for a client certificate.")}
 	case j.at.Reason != probes.ReasonBadResponse || !j.answeredItself():
 		return nil
 	case grpc && j.at.NoHTTP2:

@@ -37,6 +37,9 @@ func TestConnectionAge(t *testing.T) {
 	} {
 		for _, o := range Judge(in) {
 			want := "the server ends connections at the age of 1"
+			if o.EndsAtAge < time.Second {
+				t.Errorf("%s: at the age of %s", name, o.EndsAtAge)
+			}
 			if o.Verdict != probes.VerdictPass || !strings.Contains(o.Message, want) || strings.Contains(o.Message, "expected") {
 				t.Errorf("%s: %s %s: %s", name, o.Verdict, o.Diagnosis, o.Message)
 			}
@@ -162,6 +165,18 @@ func TestOtherProtocols(t *testing.T) {
 	o = judgeOne(t, in, 0)
 	if h := hypothesis(o, probes.HypothesisAPIDown); h.Ruled != probes.RuledOut || !strings.Contains(o.Message, "the answer (200) was no valid gRPC") || !strings.Contains(o.Advice[0], "no gRPC server") {
 		t.Errorf("%+v: %s, %q", h, o.Message, o.Advice)
+	}
+}
+
+// A server may take a request over HTTP/1.1 only.
+func TestHTTP11Required(t *testing.T) {
+	in, code := httpInput(probes.ReasonStreamReset, probes.ReasonStreamReset), uint32(13)
+	for i := range in.Observations[0].Attempts {
+		in.Observations[0].Attempts[i].StreamReset = &code
+	}
+	o := judgeOne(t, in, 0)
+	if h := hypothesis(o, probes.HypothesisAPIDown); h.Ruled != probes.RuledOut || !strings.Contains(o.Advice[0], "protocol: http/1.1") {
+		t.Errorf("%+v, %q", h, o.Advice)
 	}
 }
 

@@ -16,6 +16,8 @@ func (j *judgement) apiDown() (probes.Ruling, string) {
 		return probes.RuledOut, "a fresh connection " + answer(*a)
 	case j.reused() && j.rung.control != nil:
 		return probes.RuledOut, "a fresh connection " + j.since(*j.rung.control) + answer(*j.rung.control)
+	case a.WantsHTTP1():
+		return probes.RuledOut, fmt.Sprintf("it answered after %s that it wants the request in HTTP/1.1", human(a.Elapsed))
 	case a.NoHTTP2:
 		return probes.RuledOut, fmt.Sprintf("it answered HTTP/2's preface with %s in text: it is there, and speaks HTTP/1", bytesOf(a.ResponseBytes))
 	case j.answeredItself() && a.Reason == probes.ReasonBadResponse:

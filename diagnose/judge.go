@@ -205,6 +205,9 @@ func (j *judgement) outcome() probes.Outcome {
 	if spec.Kind == probes.KindIdle {
 		o.KeepAlive = spec.KeepAlive
 	}
+	if j.facts.Cause == CauseAge {
+		o.EndsAtAge = j.rung.connectionAge()
+	}
 	if j.facts.Reason == probes.ReasonInternal {
 		o.Problem = j.problem()
 	}

@@ -29,7 +29,13 @@ func everyCase(visit func(Facts)) {
 }
 
 func everyCause(f Facts, visit func(Facts)) {
-	for _, f.Cause = range causeValues() {
+	causes := []Cause{CauseUnsaid}
+	switch f.Reason {
+	case probes.ReasonOK, probes.ReasonNoKeepAlive, probes.ReasonIdleGoaway, probes.ReasonGoawayUnprocessed,
+		probes.ReasonGoawayProcessed, probes.ReasonRefusedStream, probes.ReasonStreamReset: // causeOf knows one of no other
+		causes = causeValues()
+	}
+	for _, f.Cause = range causes {
 		everyAge(f, visit)
 	}
 }

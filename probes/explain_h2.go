@@ -59,11 +59,8 @@ func goawayCode(e wire.Evidence) string {
 	if !gone(e) {
 		return ""
 	}
-	g, told := e.H2.Goaway, ""
-	switch g.Debug {
-	case "too_many_pings", "max_idle", "max_age", "graceful_stop":
-		told = g.Debug
-	}
+	g := e.H2.Goaway
+	told := knownDebug(g.Debug)
 	switch {
 	case g.Code == 0 && told == "":
 		return ""
@@ -74,4 +71,13 @@ func goawayCode(e wire.Evidence) string {
 	default:
 		return fmt.Sprintf(" (the GOAWAY's code is %s, it says %s)", wire.CodeName(g.Code), told)
 	}
+}
+
+// knownDebug is a GOAWAY's text where servers are known to use it; else empty.
+func knownDebug(text string) string {
+	switch text {
+	case "too_many_pings", "max_idle", "max_age", "graceful_stop":
+		return text
+	}
+	return ""
 }

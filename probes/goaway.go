@@ -39,6 +39,22 @@ func (g *Goaway) Name() string {
 	return wire.CodeName(g.Code)
 }
 
+// Said is what a GOAWAY says beside that the connection ends: its code's name where that
+// is an error's, else its text where servers are known to use it; empty: nothing.
+func (g *Goaway) Said() string {
+	switch {
+	case g == nil:
+		return ""
+	case g.Code != 0:
+		return g.Name()
+	}
+	return knownDebug(g.Debug)
+}
+
+// WantsHTTP1 reports whether the peer reset the stream since it takes the request over
+// HTTP/1.1 only.
+func (a Attempt) WantsHTTP1() bool { return a.StreamReset != nil && *a.StreamReset == http11Required }
+
 // Calmed is the frame by which the peer said ENHANCE_YOUR_CALM, that it takes what it
 // gets for too much: "GOAWAY" of the connection, "RST_STREAM" of the request's stream;
 // empty: it did not.

@@ -18,6 +18,7 @@ type Outcome struct {
 	Hold       time.Duration // idle
 	Search     bool
 	Unused     bool             // idle: the connection carried nothing before it was held
+	EndsAtAge  time.Duration    // the server ends connections at this age, idle or not, and told; 0: nothing says so
 	Limit      *ConnectionLimit // how many requests a connection carried; nil: it was not looked for, nor told
 	KeepAlive  time.Duration    // expected; 0: not said
 	Every      time.Duration

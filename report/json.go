@@ -45,6 +45,7 @@ type outcomeJSON struct {
 	Hold        float64          `json:"hold_seconds,omitzero"`
 	Unused      bool             `json:"unused,omitempty"`
 	Limit       *limitJSON       `json:"connection_limit,omitempty"`
+	EndsAtAge   float64          `json:"ends_at_age_seconds,omitempty"`
 	ClosedAfter *float64         `json:"closed_after_seconds,omitempty"` // a close at idle age 0 is known
 	ClosedBy    string           `json:"closed_by,omitempty"`
 	Attempts    []attemptJSON    `json:"attempts"`

@@ -46,7 +46,7 @@ func newOutcome(o probes.Outcome) outcomeJSON {
 		Message: o.Message, Attempts: []attemptJSON{}, TLS: newTLS(o), Path: newPath(o.Path), Client: newClient(o.Client),
 		Hypotheses: []hypothesisJSON{}, Advice: append([]string{}, o.Advice...), Accepted: newAccepted(o.Accepted),
 	}
-	out.Unused, out.Limit = o.Unused, newLimit(o.Limit)
+	out.Unused, out.Limit, out.EndsAtAge = o.Unused, newLimit(o.Limit), seconds(o.EndsAtAge)
 	if o.Verdict == "" {
 		out.Verdict = probes.VerdictIncomplete // an unset verdict is never a pass, and not in the contract
 	}

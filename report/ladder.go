@@ -95,7 +95,7 @@ func idleCell(o *probes.Outcome) span {
 		if o.ClosedBy != who {
 			who = "unknown"
 		}
-		return plain(howShort(o.Close.How) + " by " + who + " at " + age(o.Close.Age))
+		return plain(howShort(o.Close.How) + goawaySaid(reused) + " by " + who + " at " + age(o.Close.Age))
 	case reused != nil && reused.OK():
 		return plain("stayed open")
 	case reused != nil:

@@ -6,7 +6,10 @@ import "perch.example/probes"
 // is not HTTP/1.1: with `protocol: auto` the rungs of one ladder may differ.
 func heldOver(o *probes.Outcome, cell span) span {
 	a := attempt(o, probes.ConnectionFresh)
-	if a != nil && a.OK() && a.Proto == "HTTP/2.0" {
+	if o.Unused { // there was no exchange before
+		a = attempt(o, probes.ConnectionReused)
+	}
+	if a != nil && (a.OK() || o.Unused) && a.Proto == "HTTP/2.0" {
 		cell.text += ", HTTP/2"
 	}
 	return cell

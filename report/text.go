@@ -85,7 +85,7 @@ func (p *page) probe(v probeView, c columns) {
 		p.hang(head, plain(exchange(v.first())))
 		return
 	}
-	p.hang(head, plain(ladderSummary(v)+closesWords(v)))
+	p.hang(head, plain(ladderSummary(v)+closesWords(v)+agesWords(v)))
 	if drawable(v) {
 		p.ladder(v.outcomes)
 		p.skipped(v.outcomes)
