@@ -60,6 +60,7 @@ type PathPrint struct {
 	Port        string            `json:"port"`
 	Via         Via               `json:"declared_via,omitempty"`   // what the config declares; empty: nothing
 	Proxy       string            `json:"proxy,omitempty"`          // that the environment names for this URL; perch does not use it
+	Ways        []string          `json:"probes_go_by,omitzero"`    // how the config has its probes connect, which the print does not; nil: as it does, or by Proxy
 	Canonical   string            `json:"canonical_name,omitempty"` // where the name leads; empty: it is its own, or not known
 	Addresses   []netip.Addr      `json:"addresses"`                // sorted
 	Problem     string            `json:"problem,omitempty"`        // why nothing more is known

@@ -55,6 +55,7 @@ func TakePrint(ctx context.Context, t Target, n Network, env PrintEnv) PathPrint
 	if n.Proxy != nil {
 		k.out.Proxy = n.Proxy.For(k.out.Scheme, k.out.Host, k.out.Port)
 	}
+	k.out.Ways = waysOf(t, k.out.Proxy != "")
 	if problem := k.take(ctx); problem != "" {
 		k.out.Problem = problem
 	}

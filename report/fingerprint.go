@@ -104,15 +104,26 @@ func proxyWords(e *probes.ProxyEnv) string {
 	return strings.Join(all, "; ")
 }
 
+// ways tells where probes connect by another way than the print did.
+func (p *page) ways(t probes.PathPrint) {
+	switch {
+	case len(t.Ways) == 0 && t.Proxy != "":
+		p.field("Proxy", span{inkWarn, "the environment names " + t.Proxy + " for it: probes go through it (see `proxy`), this print does not"})
+	case t.Proxy != "":
+		p.field("Proxy", plain("the environment names "+t.Proxy+" for it"))
+	}
+	if len(t.Ways) > 0 {
+		p.field("Way", span{inkWarn, "probes connect otherwise than this print, which goes straight to the host: " + strings.Join(t.Ways, "; ")})
+	}
+}
+
 // path is one target's.
 func (p *page) path(t probes.PathPrint) {
 	p.hang(nil, span{inkStrong, named(t)})
 	if t.Via != "" {
 		p.field("Declared", plain("via "+string(t.Via)))
 	}
-	if t.Proxy != "" {
-		p.field("Proxy", span{inkWarn, "the environment names " + t.Proxy + " for it: probes go through it (see `proxy`), this print does not"})
-	}
+	p.ways(t)
 	if len(t.Addresses) > 0 {
 		text := addressList(t.Addresses)
 		if t.Canonical != "" {
