@@ -1,6 +1,9 @@
 package probes
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 // Audits is what `perch audit` says of a whole config.
 type Audits struct {
@@ -8,6 +11,7 @@ type Audits struct {
 	Name       string   // the config's; empty: it has none
 	Audits     []Audit  // one for each client that is declared differently
 	Undeclared []string // targets without a client: there is nothing to judge
+	Unjudged   []string // what clients do that the catalog knows nothing of, each with the target, and why
 	Doubts     []string // entries of retry lists that are probably misspelt, each with file:line
 }
 
@@ -35,6 +39,18 @@ func (a Audit) Missed() bool {
 		}
 	}
 	return false
+}
+
+// Unknown are the network failures of a GET of which the catalog does not say what the
+// client makes: over HTTP/2 not all were measured.
+func (a Audit) Unknown() []Reason {
+	var all []Reason
+	for _, r := range a.Rows {
+		if a.Client.HTTP2 && r.Method == http.MethodGet && r.Transient && r.Experiences == "" {
+			all = append(all, r.Reason)
+		}
+	}
+	return all
 }
 
 // AuditRow is one reason, for one method, on a connection that was idle for so

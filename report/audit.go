@@ -21,6 +21,9 @@ func Audit(w io.Writer, all probes.Audits, s Style) error {
 	for _, d := range all.Doubts {
 		p.hang([]span{{inkWarn, "DOUBT: "}}, plain(d))
 	}
+	for _, u := range all.Unjudged {
+		p.hang([]span{{inkOdd, "NOT JUDGED: "}}, plain(u))
+	}
 	for _, a := range all.Audits {
 		p.gap()
 		p.audit(a, len(all.Audits) > 1)
@@ -42,16 +45,21 @@ func filled(parts ...string) []string {
 
 // auditsHeadline is the whole audit in a sentence.
 func auditsHeadline(all probes.Audits) (ink, string) {
-	var missed, unknown []string
+	var missed, unknown, partly []string
 	for _, a := range all.Audits {
 		switch {
 		case a.Missed():
 			missed = append(missed, a.Targets...)
 		case a.Client.Retry == nil:
 			unknown = append(unknown, a.Targets...)
+		case len(a.Unknown()) > 0:
+			partly = append(partly, a.Targets...)
 		}
 	}
+	missed, unknown = once(missed), once(unknown) // with protocol: auto a target is audited twice
 	switch {
+	case len(all.Audits) == 0 && len(all.Unjudged) > 0:
+		return inkOdd, "NOTHING TO AUDIT: the catalog does not know what the declared clients make of these connections"
 	case len(all.Audits) == 0:
 		return inkOdd, "NOTHING TO AUDIT: no target declares a client"
 	case len(all.Audits) == 1:
@@ -60,9 +68,22 @@ func auditsHeadline(all probes.Audits) (ink, string) {
 		return inkBad, fmt.Sprintf("MISSED: the retry lists of %s miss network failures of a GET", listed(missed))
 	case len(unknown) > 0:
 		return inkOdd, fmt.Sprintf("NOT DECLARED: %s %s no retry policy", listed(unknown), declares(len(unknown)))
+	case len(partly) > 0:
+		return inkOdd, fmt.Sprintf("NOT ALL IS KNOWN: no retry list misses a network failure of a GET that the catalog knows of, of %s some are not known", listed(once(partly)))
 	default:
 		return inkGood, "COVERED: no retry list misses a network failure of a GET"
 	}
+}
+
+// once are names without repetition, in their order.
+func once(names []string) []string {
+	var out []string
+	for _, n := range names {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 func declares(n int) string {
@@ -92,6 +113,9 @@ func auditHeadline(a probes.Audit) (ink, string) {
 		return inkBad, fmt.Sprintf("MISSED: all %s of a GET reach the application of %s", counted(known, "network failure"), targets)
 	case a.Missed():
 		return inkBad, fmt.Sprintf("MISSED: %d of %s of a GET reach the application of %s", missed, counted(known, "network failure"), targets)
+	case len(a.Unknown()) > 0:
+		return inkOdd, fmt.Sprintf("NOT ALL IS KNOWN: none of %s of a GET that the catalog knows of reaches the application of %s; what it makes of %d more is not known",
+			counted(known, "network failure"), targets, len(a.Unknown()))
 	default:
 		return inkGood, fmt.Sprintf("COVERED: none of %s of a GET reaches the application of %s, unless every try fails", counted(known, "network failure"), targets)
 	}
@@ -132,6 +156,9 @@ func auditClient(a probes.Audit) string {
 	text := a.Name
 	if a.Client.Kind != a.Name {
 		text += " (" + a.Client.Kind + ")"
+	}
+	if a.Client.HTTP2 {
+		text += " over HTTP/2"
 	}
 	if a.Wrapper != "" {
 		text += ", wrapped by " + a.Wrapper

@@ -17,6 +17,7 @@ type auditsJSON struct {
 	Verdict    string      `json:"verdict"`
 	Audits     []auditJSON `json:"audits"`
 	Undeclared []string    `json:"undeclared"`
+	Unjudged   []string    `json:"unjudged"`
 	Doubts     []string    `json:"doubts"`
 }
 
@@ -35,6 +36,7 @@ type auditJSON struct {
 
 type auditClientJSON struct {
 	Kind             string        `json:"kind"`
+	Proto            string        `json:"proto"`
 	Name             string        `json:"name"`
 	WrappedBy        string        `json:"wrapped_by,omitempty"`
 	AutomaticRetries probes.Switch `json:"automatic_retries,omitempty"`
@@ -66,11 +68,15 @@ func AuditJSON(w io.Writer, all probes.Audits) error {
 	d := auditsJSON{
 		Version: all.Version, Name: all.Name, Verdict: "unknown",
 		Audits: []auditJSON{}, Undeclared: append([]string{}, all.Undeclared...), Doubts: append([]string{}, all.Doubts...),
+		Unjudged: append([]string{}, all.Unjudged...),
 	}
 	for _, a := range all.Audits {
 		one := newAudit(a)
 		d.Audits = append(d.Audits, one)
 		d.Verdict = worseAudit(d.Verdict, one.Verdict, len(d.Audits) == 1)
+	}
+	if len(all.Unjudged) > 0 {
+		d.Verdict = worseAudit(d.Verdict, "unknown", false)
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -96,7 +102,7 @@ func worseAudit(a, b string, first bool) string {
 func newAudit(a probes.Audit) auditJSON {
 	out := auditJSON{
 		Targets: append([]string{}, a.Targets...), Verdict: auditVerdict(a),
-		Client: auditClientJSON{Kind: a.Client.Kind, Name: a.Name, WrappedBy: a.Client.WrappedBy, AutomaticRetries: a.Client.AutomaticRetries},
+		Client: auditClientJSON{Kind: a.Client.Kind, Proto: auditProto(a), Name: a.Name, WrappedBy: a.Client.WrappedBy, AutomaticRetries: a.Client.AutomaticRetries},
 		Rows:   []auditRowJSON{}, Missing: append([]string{}, a.Missing...), Answers: append([]string{}, a.Answers...),
 		Useless: append([]string{}, a.Useless...), Notes: append([]string{}, a.Notes...), Doubts: append([]string{}, a.Doubts...),
 	}
@@ -112,11 +118,19 @@ func newAudit(a probes.Audit) auditJSON {
 	return out
 }
 
+// auditProto is what the audited connections speak, as an attempt's proto says it.
+func auditProto(a probes.Audit) string {
+	if a.Client.HTTP2 {
+		return "HTTP/2.0"
+	}
+	return "HTTP/1.1"
+}
+
 func auditVerdict(a probes.Audit) string {
 	switch {
 	case a.Missed():
 		return "missed"
-	case a.Client.Retry == nil:
+	case a.Client.Retry == nil, len(a.Unknown()) > 0:
 		return "unknown"
 	default:
 		return "covered"

@@ -53,7 +53,12 @@ func audits() map[string]probes.Audits {
 		"audit_own_retries": whole(audited(probes.Client{Kind: "go-net-http", Retry: &probes.RetryPolicy{Layer: "inside", Attempts: 2, Errors: []string{"*url.Error", "429", "5xx"}}}, "rates")),
 		"audit_unsafe":      whole(audited(spring("inside", needed...), "stock-api")),
 		"audit_get_only":    whole(audited(getOnly, "stock-api")),
-		"audit_nothing":     {Version: "0.1.0", Undeclared: []string{"legacy", "old"}},
+		"audit_h2": {
+			Version: "0.1.0", Audits: []probes.Audit{audited(probes.Client{Kind: "go-net-http", HTTP2: true, Retry: &probes.RetryPolicy{Layer: "inside", Attempts: 2, Errors: []string{"*url.Error"}}}, "stock")},
+			Unjudged: []string{"stock over gRPC: the clients of the catalog are HTTP's"},
+		},
+		"audit_h2_unknown": whole(audited(probes.Client{Kind: "okhttp", HTTP2: true, Retry: &probes.RetryPolicy{Layer: "inside", Attempts: 2, Errors: []string{"java.io.IOException"}}}, "stock")),
+		"audit_nothing":    {Version: "0.1.0", Undeclared: []string{"legacy", "old"}},
 	}
 }
 

@@ -103,13 +103,17 @@ func auditsOf(cfg config.Config, only []string) (probes.Audits, error) {
 			all.Undeclared = append(all.Undeclared, t.Name)
 			continue
 		}
-		same := func(a probes.Audit) bool { return reflect.DeepEqual(a.Client, *t.Client) }
-		i := slices.IndexFunc(all.Audits, same)
-		if i < 0 {
-			i = len(all.Audits)
-			all.Audits = append(all.Audits, clients.Audit(*t.Client, clients.AuditMethods()))
+		for _, http2 := range auditedOver(t, &all) {
+			decl := *t.Client
+			decl.HTTP2 = http2
+			same := func(a probes.Audit) bool { return reflect.DeepEqual(a.Client, decl) }
+			i := slices.IndexFunc(all.Audits, same)
+			if i < 0 {
+				i = len(all.Audits)
+				all.Audits = append(all.Audits, clients.Audit(decl, clients.AuditMethods()))
+			}
+			all.Audits[i].Targets = append(all.Audits[i].Targets, t.Name)
 		}
-		all.Audits[i].Targets = append(all.Audits[i].Targets, t.Name)
 	}
 	for _, w := range cfg.Warnings {
 		if strings.Contains(w, retryEntry) && slices.ContainsFunc(targets, doubtedIn(w)) {

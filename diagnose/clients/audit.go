@@ -25,7 +25,7 @@ func auditReasons() []probes.Reason {
 // Audit says what the declared client and its retry policy make of each reason,
 // for each of the methods, and what the list misses. It judges at the worst
 // idle age, at which the client does not look at a connection before it uses
-// it. What is missed is reckoned for the idempotent ones of the methods: to
+// it, and over HTTP/2 where decl says so. What is missed is reckoned for the idempotent ones of the methods: to
 // send another one again may execute it twice.
 func Audit(decl probes.Client, methods []string) probes.Audit {
 	client, known := Lookup(decl.Kind)
@@ -49,7 +49,7 @@ func Audit(decl probes.Client, methods []string) probes.Audit {
 
 func auditRows(decl probes.Client, method string) []probes.AuditRow {
 	var rows []probes.AuditRow
-	for _, reason := range auditReasons() {
+	for _, reason := range reasonsOver(decl.HTTP2) {
 		rows = append(rows, auditRow(decl, reason, method))
 	}
 	return rows
@@ -74,7 +74,7 @@ func auditRow(decl probes.Client, reason probes.Reason, method string) probes.Au
 // sent since no connection came about.
 func transient(reason probes.Reason) bool {
 	event := eventOf(reason)
-	if reason == probes.ReasonConnectFailed {
+	if reason == probes.ReasonConnectFailed || ofFrames(reason) {
 		return true
 	}
 	return slices.ContainsFunc(gapReasons(), func(gap probes.Reason) bool {

@@ -155,6 +155,9 @@ func looksNote(decl probes.Client, a probes.Audit) string {
 			sees = append(sees, r)
 		}
 	}
+	if decl.HTTP2 && len(sees) == 0 {
+		return "" // that it looks is known of HTTP/1.1 alone
+	}
 	limit := client.ValidateAfter(decl)
 	switch limit.Mode {
 	case probes.LimitAfter:

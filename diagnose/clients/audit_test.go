@@ -110,6 +110,45 @@ func TestAuditReasonsAreAllThatAClientMeets(t *testing.T) {
 	}
 }
 
+// TestAuditOverHTTP2: its own reasons too, none that it cannot have, and what the
+// catalog's HTTP/2 table says of them, not HTTP/1.1's.
+func TestAuditOverHTTP2(t *testing.T) {
+	never := []probes.Reason{probes.ReasonIdleBytes, probes.ReasonPartialHead}
+	for _, r := range probes.Reasons() {
+		want := (slices.Contains(auditReasons(), r) || slices.Contains(H2Events(), eventOf(r))) && !slices.Contains(never, r)
+		if got := slices.Contains(auditReasonsH2(), r); got != want {
+			t.Errorf("%s: audited %t, want %t", r, got, want)
+		}
+	}
+	decl := probes.Client{Kind: "go-net-http", Retry: &probes.RetryPolicy{Layer: probes.LayerInside, Attempts: 2}}
+	over1 := results(Audit(decl, AuditMethods()), "GET")
+	decl.HTTP2 = true
+	over2 := results(Audit(decl, AuditMethods()), "GET")
+	for reason, want := range map[string][2]probes.AuditResult{
+		"eof":                {probes.AuditRetried, probes.AuditMissed},
+		"reset":              {probes.AuditRetried, probes.AuditMissed},
+		"goaway_unprocessed": {"", probes.AuditRetried},
+		"goaway_processed":   {"", probes.AuditMissed},
+		"idle_goaway":        {"", probes.AuditNoticed},
+	} {
+		for i, all := range []map[probes.AuditResult]string{over1, over2} {
+			var got probes.AuditResult
+			for result, reasons := range all {
+				if slices.Contains(strings.Fields(reasons), reason) {
+					got = result
+				}
+			}
+			if got != want[i] {
+				t.Errorf("%s over HTTP/%d: %q, want %q", reason, i+1, got, want[i])
+			}
+		}
+	}
+	unknown := Audit(probes.Client{Kind: "okhttp", HTTP2: true, Retry: decl.Retry}, AuditMethods()).Unknown()
+	if !slices.Contains(unknown, probes.ReasonIdleGoaway) {
+		t.Errorf("of OkHttp idle_goaway is not known, got %s", unknown)
+	}
+}
+
 // results are the reasons of a method by result, in their order.
 func results(a probes.Audit, method string) map[probes.AuditResult]string {
 	out := map[probes.AuditResult]string{}
