@@ -200,6 +200,7 @@ func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
 	c.postRules(&out, p)
 	c.grpcRules(&out, p)
 	c.wayRules(&out, p)
+	c.doubtSpoken(&out, p)
 	c.oauthRules(&out, p)
 	return out
 }
