@@ -35,7 +35,12 @@ type change struct {
 
 // NextBound returns what the next run's Last should hold of the path's bound:
 // what was known, with what this run has shown.
-func NextBound(in Input) Bound { return newLadder(in).bound }
+func NextBound(in Input) Bound {
+	if len(ladders(in)) > 1 {
+		return in.Last.Bound // rungs with several addresses are about no one path
+	}
+	return newLadder(in).bound
+}
 
 // seen is what this ladder alone shows, and whether it speaks of the bound at
 // all: where anything ended for another reason than idleness, nothing in this

@@ -158,8 +158,14 @@ func (l *ladder) sameAgeLastRun(i int) bool {
 // those of a mass close, which alone say nothing about idleness. What no idle
 // timeout explains is left out.
 func EarlyCloses(in Input) (early, mass map[time.Duration]time.Duration) {
-	l := newLadder(in)
 	early, mass = map[time.Duration]time.Duration{}, map[time.Duration]time.Duration{}
+	for _, one := range ladders(in) {
+		newLadder(one).earlyCloses(early, mass)
+	}
+	return early, mass
+}
+
+func (l *ladder) earlyCloses(early, mass map[time.Duration]time.Duration) {
 	for i, r := range l.rungs {
 		if r.obs.Kind != probes.KindIdle || !r.ended() || l.ageOf(r) != AgeEarly || l.toldLimit(i) || l.otherCause(i, r.age(), r.age()) {
 			continue
@@ -172,5 +178,4 @@ func EarlyCloses(in Input) (early, mass map[time.Duration]time.Duration) {
 			closes[r.obs.Hold] = r.age()
 		}
 	}
-	return early, mass
 }

@@ -11,13 +11,24 @@ import (
 // Idle sums up a probe's ladder. Where it met an end that nobody saw, Survived
 // and Died are the narrowest that all runs know. Measured is the least idle age of the closes
 // that follow idle age, from which the limits and bands follow: mass closes, and
-// those that another rung outlived, are left out.
-func Idle(in Input) probes.IdleResult { return newLadder(in).idle }
+// those that another rung outlived, are left out. Of several addresses of a host's it
+// is about that whose connections ended first.
+func Idle(in Input) probes.IdleResult {
+	l, several := telling(in)
+	result := l.idle
+	if several {
+		result.Address = addressOf(l.rungs[0].obs.Attempts)
+	}
+	return result
+}
 
 // IdlePath is what Idle's ladder says of how idle connections end, for
 // clients.BandOn: the same that the outcomes' bands and advice are made of. A
 // zero Timeout: nothing ended.
-func IdlePath(in Input) clients.Path { return newLadder(in).path() }
+func IdlePath(in Input) clients.Path {
+	l, _ := telling(in)
+	return l.path()
+}
 
 func (l *ladder) result() probes.IdleResult {
 	res := probes.IdleResult{Target: l.in.Spec.Target, Probe: l.in.Spec.Probe}

@@ -42,8 +42,21 @@ type Answered struct {
 // Judge turns one probe's finished observations into outcomes: one a rung
 // (idle), in the order of their holds, else one. Every outcome has a verdict
 // and a reason. Connections that carried nothing before they were held are a ladder of
-// their own: servers have other timeouts for them.
+// their own, since servers have other timeouts for them; so are those with each of a
+// host's addresses.
 func Judge(in Input) []probes.Outcome {
+	if all := ladders(in); len(all) > 1 {
+		var outcomes []probes.Outcome
+		for _, one := range all {
+			outcomes = append(outcomes, judgeBoth(one)...)
+		}
+		return byHold(outcomes)
+	}
+	return judgeBoth(in)
+}
+
+// judgeBoth judges the connections that carried something, and those that did not.
+func judgeBoth(in Input) []probes.Outcome {
 	outcomes := judgeLadder(in)
 	in.unused, in.Last, in.Spec.Client = true, Last{}, nil // whether the client opens such ones is not known
 	return append(outcomes, judgeLadder(in)...)

@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 )
@@ -65,6 +66,7 @@ type IdleResult struct {
 	Measured      time.Duration // least idle age of a close, where one was seen
 	Advertised    time.Duration // Keep-Alive: timeout=N
 	How           HowClosed     // empty: nothing died
+	Address       netip.Addr    // addresses: all: the one that it is about, where others were held as well; else zero
 }
 
 // BudgetUse is what a target's budget was and how much of it was used.

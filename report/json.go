@@ -159,6 +159,7 @@ type idleJSON struct {
 	Measured   float64          `json:"measured_seconds,omitzero"`
 	Advertised float64          `json:"advertised_seconds,omitzero"`
 	How        probes.HowClosed `json:"how,omitempty"`
+	Address    string           `json:"address,omitempty"`
 }
 
 type budgetJSON struct {

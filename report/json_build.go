@@ -17,7 +17,7 @@ func newDocument(run probes.Run) document {
 	}
 	for _, r := range run.Idle {
 		d.Idle = append(d.Idle, idleJSON{
-			Target: r.Target, Probe: r.Probe, How: r.How,
+			Target: r.Target, Probe: r.Probe, How: r.How, Address: bare(r.Address),
 			Survived: seconds(r.Survived), Died: seconds(r.Died), Measured: seconds(r.Measured), Advertised: seconds(r.Advertised),
 		})
 	}

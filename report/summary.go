@@ -89,6 +89,9 @@ func measured(r probes.IdleResult) string {
 	default:
 		text = "nothing was measured"
 	}
+	if r.Address.IsValid() {
+		text = r.Address.String() + ": " + text
+	}
 	if r.Advertised > 0 {
 		text += "; the answers advertise " + age(r.Advertised)
 	}
