@@ -14,7 +14,7 @@ import (
 func (p *Plan) noteWays(desks []*desk, env func(string) (string, bool)) {
 	for _, d := range desks {
 		for _, j := range d.jobs {
-			for _, note := range []string{wayNote(j.spec, env), addressNote(j.spec)} {
+			for _, note := range []string{wayNote(j.spec, env), addressNote(j.spec), protocolNote(j.spec)} {
 				if note != "" && !slices.Contains(p.Notes, note) { // of most targets, all probes go one way
 					p.Notes = append(p.Notes, note)
 				}
