@@ -191,6 +191,9 @@ func TestGRPCPings(t *testing.T) {
 			}
 			for _, o := range playPaced(t, s, newEnv(), holds) {
 				reuse := o.Attempt(probes.ConnectionReused)
+				if reuse != nil && reuse.OK() && reuse.Elapsed > near {
+					continue // the server stood still, and had not read the PINGs either
+				}
 				if reuse == nil || reuse.Reason != tt.want || reuse.Goaway.TooManyPings() != (tt.want == probes.ReasonIdleGoaway) {
 					t.Errorf("%+v", reuse)
 				}
