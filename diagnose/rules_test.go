@@ -30,9 +30,8 @@ func everyCase(visit func(Facts)) {
 
 func everyCause(f Facts, visit func(Facts)) {
 	causes := []Cause{CauseUnsaid}
-	switch f.Reason {
-	case probes.ReasonOK, probes.ReasonNoKeepAlive, probes.ReasonIdleGoaway, probes.ReasonGoawayUnprocessed,
-		probes.ReasonGoawayProcessed, probes.ReasonRefusedStream, probes.ReasonStreamReset: // causeOf knows one of no other
+	known := append(goneReasons(), probes.ReasonOK, probes.ReasonNoKeepAlive, probes.ReasonStreamReset)
+	if slices.Contains(known, f.Reason) { // causeOf knows one of no other
 		causes = causeValues()
 	}
 	for _, f.Cause = range causes {
