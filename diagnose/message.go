@@ -161,11 +161,15 @@ func (j *judgement) moment() string {
 	a := j.at
 	switch a.Timing() {
 	case probes.TimingQueued:
-		what := "close"
-		if c := j.rung.obs.Close; c != nil {
-			what = c.How.Words()
+		what := "close was"
+		switch c := j.rung.obs.Close; {
+		case c == nil:
+		case c.How == probes.HowBytes:
+			what = c.How.Words() + " were"
+		default:
+			what = c.How.Words() + " was"
 		}
-		return fmt.Sprintf("the %s was queued before we wrote, looking first would have seen it", what)
+		return fmt.Sprintf("the %s queued before we wrote, looking first would have seen it", what)
 	case probes.TimingInFlight:
 		return j.inFlight()
 	case probes.TimingRead:
