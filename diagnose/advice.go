@@ -121,6 +121,9 @@ func (j *judgement) reachabilityAdvice() []step {
 	if advice = j.protocolAdvice(); advice != nil {
 		return advice
 	}
+	if advice = j.schemeAdvice(); advice != nil {
+		return advice
+	}
 	switch {
 	case j.reused():
 		return []step{next("ask the API's owner: one request of many on a connection came to this, and a fresh connection worked. It is not the connection.")}
