@@ -179,7 +179,10 @@ func laterKeys(root value) string {
 			keys = append(keys, "`"+strings.ReplaceAll(strings.Join(path, "."), ".[]", "[]")+"`")
 		}
 	})
-	return strings.Join(keys, ", ") + ".\n"
+	if len(keys) == 0 {
+		return ""
+	}
+	return "## Not served yet\nRefused so that nobody relies on them: " + strings.Join(keys, ", ") + ".\n"
 }
 
 // TestReferenceExamples: what people copy from there is right.

@@ -158,6 +158,8 @@ func TestCompileErrors(t *testing.T) {
 		`status == "200"`:               `column 8: == does not take a number and text; numbers have no quotes: status == 200`,
 		`latency < duration("300")`:     `column 20: no such duration; want a unit: duration("300ms")`,
 		`body.matches("(")`:             `column 14: the pattern is no regular expression (RE2); want one such as body.matches("ok|done")`,
+		`tls == 1.3`:                    `column 5: == does not take text and a number; the version stands in quotes: tls == "1.3"`,
+		`proto == 1.1`:                  `column 7: == does not take text and a number; what is text stands in quotes, what is a number does not`,
 		`status == 200.0`:               `column 8: == does not take a number and a number; write whole numbers without a point: status == 200`,
 		`status`:                        `gives a number, not true or false; want a comparison such as status == 200`,
 		`latency`:                       `gives a duration, not true or false; want a comparison such as latency < duration("300ms")`,

@@ -38,7 +38,7 @@ func reword(text, message string) (problem, fix string) {
 		return fmt.Sprintf("unknown name %q", m[1]), meant(m[1])
 	}
 	if m := regexp.MustCompile(`^found no matching overload for '([^']*)' applied to '(.*)'`).FindStringSubmatch(message); m != nil {
-		return mismatch(m[1], m[2])
+		return mismatch(text, m[1], m[2])
 	}
 	if rest, ok := strings.CutPrefix(message, "Syntax error: "); ok {
 		return "is no CEL: " + clip(rest), syntaxFix(text)
@@ -53,14 +53,20 @@ func reword(text, message string) (problem, fix string) {
 }
 
 // mismatch explains operands that do not go together.
-func mismatch(function, operands string) (problem, fix string) {
+func mismatch(text, function, operands string) (problem, fix string) {
 	name := strings.Trim(function, "_@")
 	args := strings.Split(strings.Trim(operands, "()"), ", ")
 	for i, a := range args {
 		args[i] = typeName(a)
 	}
 	problem = fmt.Sprintf("%s does not take %s", name, strings.Join(args, " and "))
+	version := regexp.MustCompile(`\btls\b\s*([=!<>]=?)\s*(1\.[0-9])`)
 	switch {
+	case strings.Contains(operands, "string") && version.MatchString(text):
+		m := version.FindStringSubmatch(text)
+		return problem, "the version stands in quotes: tls " + m[1] + ` "` + m[2] + `"`
+	case strings.Contains(operands, "double") && strings.Contains(operands, "string"):
+		return problem, "what is text stands in quotes, what is a number does not"
 	case strings.Contains(operands, "duration"):
 		return problem, `latency compares with durations: latency < duration("300ms")`
 	case strings.Contains(operands, "int") && strings.Contains(operands, "string"):

@@ -11,9 +11,6 @@ import (
 // noGRPC is why grpc has no value.
 const noGRPC = "the answer is no gRPC"
 
-// grpcFields returns what the variable grpc has.
-func grpcFields() []string { return []string{"code", "status", "message", "details"} }
-
 // grpcValue is the variable grpc, or a CEL error.
 func grpcValue(g *GRPC) ref.Val {
 	if g == nil {
@@ -36,8 +33,6 @@ func (in *inspector) ofGRPC(e, operand ast.Expr, field string, bound []string) b
 	}
 	in.uses["grpc"] = true
 	in.grpc = append(in.grpc, field)
-	if !slices.Contains(grpcFields(), field) && in.field == nil {
-		in.field = e
-	}
+	in.unknownField(e, "grpc", field)
 	return true
 }

@@ -97,9 +97,28 @@ func TestGRPCOfOtherAnswers(t *testing.T) {
 }
 
 func TestGRPCCompileErrors(t *testing.T) {
-	_, err := Compile([]string{`status == 200 && grpc.Code == 0`})
-	var bad *Error
-	if !errors.As(err, &bad) || bad.Error() != `column 22: grpc has no "Code"; it has code, status, message, details` {
-		t.Errorf("%v", err)
+	for expression, want := range map[string]string{
+		`status == 200 && grpc.Code == 0`: `column 22: grpc has no "Code"; it has code, status, message, details`,
+		`grpc.code == "OK"`:               `column 11: grpc.code is a number, and is compared with text; want grpc.code == 0`,
+		`0 == grpc.status`:                `column 3: grpc.status is text, and is compared with a number; want grpc.status == "OK"`,
+		`grpc.message == true`:            `column 14: grpc.message is text, and is compared with true or false; want grpc.message == ""`,
+		`certificate.days > 3`:            `column 12: certificate has no "days"; it has not_after, days_left, subject, issuer, names, staple`,
+		`certificate.days_left > "30"`:    `column 23: certificate.days_left is a number, and is compared with text; want certificate.days_left > 30`,
+		`certificate.days_left == 90`:     `column 23: certificate.days_left has a fraction, and no whole number equals it; compare it with > or <: certificate.days_left > 30`,
+	} {
+		_, err := Compile([]string{expression})
+		var bad *Error
+		if !errors.As(err, &bad) || bad.Error() != want {
+			t.Errorf("%s: %v, want %s", expression, err, want)
+		}
+	}
+	for _, right := range []string{
+		`grpc.code in [0, 5]`, `grpc.code == 0 || grpc.status == "NOT_FOUND"`, `certificate.days_left > 30.5`, `json.items.all(grpc, grpc.code == "A")`,
+		`certificate.not_after > timestamp("2027-01-31T00:00:00Z")`, `json.all(certificate, certificate.days == 3)`, `has(certificate.staple)`,
+		`grpc.code == json.code`, `"a" in certificate.names && size(grpc.details) == 0`, `certificate.issuer.contains("CA")`,
+	} {
+		if _, err := Compile([]string{right}); err != nil {
+			t.Errorf("%s: %v", right, err)
+		}
 	}
 }

@@ -23,7 +23,7 @@ type inspector struct {
 	upper ast.Expr        // a header named with capitals; nil: none
 	name  string          // that name
 	grpc  []string        // fields of grpc; "" is grpc as a whole, or a field that is computed
-	field ast.Expr        // a field that grpc does not have; nil: none
+	slip  *slip           // the first field that is not there, or compared with what it cannot equal; nil: none
 }
 
 // visit walks e; bound are the loop variables that hide the declared ones.
@@ -46,6 +46,9 @@ func (in *inspector) visit(e ast.Expr, bound []string) {
 		in.names[s.FieldName()] = true
 		if in.ofGRPC(e, s.Operand(), s.FieldName(), bound) {
 			return
+		}
+		if o := s.Operand(); o.Kind() == ast.IdentKind && o.AsIdent() == "certificate" && !slices.Contains(bound, "certificate") {
+			in.unknownField(e, "certificate", s.FieldName())
 		}
 		in.header(e, s.Operand(), s.FieldName(), bound)
 		in.visit(s.Operand(), bound)
@@ -82,6 +85,7 @@ func (in *inspector) call(e ast.Expr, bound []string) {
 	if len(args) != 2 {
 		return
 	}
+	in.compared(e, call.FunctionName(), args, bound)
 	switch call.FunctionName() {
 	case operators.Index:
 		in.header(args[1], args[0], literal(args[1]), bound)
@@ -123,12 +127,9 @@ func (e *expectation) inspect(tree *ast.AST) *Error {
 	in.visit(tree.Expr(), nil)
 	e.uses, e.names = in.uses, in.names
 	e.grpcBeside = slices.ContainsFunc(in.grpc, func(f string) bool { return f != "code" && f != "status" })
-	if in.field != nil {
-		at := tree.SourceInfo().GetStartLocation(in.field.ID())
-		return &Error{
-			Expression: e.expression, Problem: column(at.Line(), at.Column()) + "grpc has no " + strconv.Quote(in.field.AsSelect().FieldName()),
-			Fix: "it has " + strings.Join(grpcFields(), ", "),
-		}
+	if in.slip != nil {
+		at := tree.SourceInfo().GetStartLocation(in.slip.at.ID())
+		return &Error{Expression: e.expression, Problem: column(at.Line(), at.Column()) + in.slip.problem, Fix: in.slip.fix}
 	}
 	if in.upper == nil {
 		return nil
