@@ -107,7 +107,7 @@ func TestGRPCDescriptions(t *testing.T) {
 	}
 	p := newGRPC(t, describesNothing, false)
 	o := probes.RunHTTP(t.Context(), newGRPCSpec(t, probes.KindGRPC, p, g), newEnv())
-	if len(o.Attempts) != 1 || o.Attempts[0].Reason != probes.ReasonStatus || !strings.Contains(o.Attempts[0].Detail, "descriptor_set") {
+	if len(o.Attempts) != 0 || o.Cut != probes.CutConfig || !strings.Contains(o.Problem, "descriptor_set") {
 		t.Errorf("no reflection: %+v", o)
 	}
 	g.DescriptorSet = writeSet(t)

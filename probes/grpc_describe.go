@@ -187,7 +187,9 @@ func (r *reflecting) ask(ctx context.Context, x *exchanged, questions [][]byte) 
 			continue
 		case x.attempt.GRPC.Code == codeUnimplemented:
 			r.one.version = 0
-			return &fault{ReasonStatus, "the server offers none: give perch the descriptors with grpc.descriptor_set"}
+			r.one.refused = "the server has no server reflection"
+			x.denied = misfits("grpc.method %s: the server has no server reflection: give perch the descriptors with grpc.descriptor_set", r.call.spec.GRPC.Method)
+			return nil
 		}
 		if !x.attempt.OK() {
 			return nil

@@ -21,6 +21,7 @@ import (
 type grpcPeer struct {
 	network *memnet.Network
 	old     bool            // only v1alpha's reflection
+	bare    bool            // no reflection
 	apart   bool            // reflection gives one file an answer
 	without map[string]bool // files that it does not have
 	mu      sync.Mutex
@@ -50,6 +51,8 @@ func (p *grpcPeer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	questions, _ := unframed(body, "", 1<<20)
 	w.Header().Set("Content-Type", "application/grpc")
 	switch {
+	case p.bare:
+		w.Header().Set("Grpc-Status", "12")
 	case r.URL.Path == "/"+reflectionPaths()[0] && !p.old, r.URL.Path == "/"+reflectionPaths()[1]:
 		for _, q := range questions {
 			_, _ = w.Write(framed(p.describe(q)))
@@ -177,6 +180,15 @@ func TestReflectionWithoutAFile(t *testing.T) {
 	p := newGRPCPeer(t, &grpcPeer{apart: true, without: map[string]bool{"shop/item.proto": true}})
 	o := p.play(t, &desk{t: t}, nil)
 	if len(o.Attempts) != 0 || o.Cut != CutConfig || !strings.Contains(o.Problem, "is missing") {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestNoReflection: that the server has none is no failure of its; the config lacks
+// a descriptor set.
+func TestNoReflection(t *testing.T) {
+	o := newGRPCPeer(t, &grpcPeer{bare: true}).call(t, &desk{t: t}, "shop.Stock/List")
+	if len(o.Attempts) != 0 || o.Cut != CutConfig || !strings.Contains(o.Problem, "no server reflection: give perch the descriptors with grpc.descriptor_set") {
 		t.Errorf("%+v", o)
 	}
 }
