@@ -13,6 +13,7 @@ import (
 // reason, and from where tokens are asked for.
 func (p *Plan) declared(g *table) {
 	specs := p.calls()
+	p.proxied(g, specs)
 	for _, s := range specs {
 		if s.Method == http.MethodPost && s.GRPC == nil {
 			g.row("POST", s.ID()+", declared read-only: "+s.ReadOnly)
@@ -22,17 +23,41 @@ func (p *Plan) declared(g *table) {
 		}
 	}
 	for _, a := range askings(specs) {
-		const most = 4
-		names := slices.Clone(a.probes[:min(len(a.probes), most)])
-		if more := len(a.probes) - most; more > 0 {
-			names = append(names, fmt.Sprintf("%d more", more))
-		}
 		often := "once a run"
 		if a.daily > 0 {
 			often += fmt.Sprintf(", %d times a day", a.daily)
 		}
-		g.row("tokens", fmt.Sprintf("of %s, asked for %s, at most %d, for %s", a.host, often, a.limit, strings.Join(names, ", ")))
+		g.row("tokens", fmt.Sprintf("of %s, asked for %s, at most %d, for %s", a.host, often, a.limit, firstOf(a.probes)))
 	}
+}
+
+// proxied tells which probes a configured proxy is for. What the environment says is a note.
+func (p *Plan) proxied(g *table, specs []*probes.Spec) {
+	var proxies []string
+	by := map[string][]string{}
+	for _, s := range specs {
+		if s.Way.Proxy.URL == nil || s.Way.Socket != "" {
+			continue
+		}
+		proxy := s.Way.Proxy.URL.Redacted()
+		if by[proxy] == nil {
+			proxies = append(proxies, proxy)
+		}
+		by[proxy] = append(by[proxy], s.ID())
+	}
+	for _, proxy := range proxies {
+		g.row("proxy", proxy+", for "+firstOf(by[proxy]))
+	}
+}
+
+// firstOf names some probes, and how many more there are.
+func firstOf(names []string) string {
+	const most = 4
+	shown := slices.Clone(names[:min(len(names), most)])
+	if more := len(names) - most; more > 0 {
+		shown = append(shown, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(shown, ", ")
 }
 
 // renewed is how many requests may be made again with another token: none of a

@@ -40,6 +40,34 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
+// TestWaysAreShown: who reviews a plan sees which HTTP is spoken, and through what.
+func TestWaysAreShown(t *testing.T) {
+	proxy := probes.Way{Proxy: probes.Proxy{URL: &url.URL{Scheme: "http", Host: "proxy.example:3128"}}}
+	var steps []Step
+	for _, s := range []probes.Spec{
+		{Target: "a", Probe: "plain", Kind: probes.KindHTTP},
+		{Target: "a", Probe: "h2", Kind: probes.KindHTTP, Protocol: probes.ProtocolH2, Way: proxy},
+		{Target: "a", Probe: "any", Kind: probes.KindIdle, Protocol: probes.ProtocolAuto, Way: proxy},
+		{Target: "a", Probe: "cert", Kind: probes.KindTLS, Protocol: probes.ProtocolH2},
+		{Target: "a", Probe: "up", Kind: probes.KindGRPC, GRPC: &probes.GRPC{}},
+	} {
+		steps = append(steps, Step{Spec: &s})
+	}
+	var b bytes.Buffer
+	if err := (&Plan{Steps: steps}).Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(b.String()), " ")
+	for _, want := range []string{"a/plain http ", "a/h2 http h2 ", "a/any idle auto ", "a/cert tls ", "a/up grpc ", "proxy http://proxy.example:3128, for a/h2, a/any"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(text, "tls h2") {
+		t.Errorf("a handshake speaks no HTTP:\n%s", b.String())
+	}
+}
+
 // TestMostWithTokens: what a 401 is asked again with is within what a run may send.
 func TestMostWithTokens(t *testing.T) {
 	oauth := &probes.OAuth{}

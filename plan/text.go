@@ -49,12 +49,17 @@ func (p *Plan) stepTable() *table {
 	return g
 }
 
-// done is the kind of a probe, and what it calls where that is gRPC.
+// done is the kind of a probe, and what it calls where that is gRPC, else the protocol
+// where that is not HTTP/1.1.
 func done(s *probes.Spec) string {
-	if s.GRPC == nil {
+	switch speaks := s.Speaks(); {
+	case s.GRPC != nil:
+		return string(s.Kind) + " " + s.GRPC.Sends()
+	case speaks != probes.ProtocolHTTP1 && s.Kind != probes.KindTLS:
+		return string(s.Kind) + " " + string(speaks)
+	default:
 		return string(s.Kind)
 	}
-	return string(s.Kind) + " " + s.GRPC.Sends()
 }
 
 // fromTitle heads the column that says what each hold follows from.

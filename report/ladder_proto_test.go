@@ -2,6 +2,7 @@ package report
 
 import (
 	"testing"
+	"time"
 
 	"perch.example/probes"
 )
@@ -52,6 +53,23 @@ func TestUnusedWordsAskTheControl(t *testing.T) {
 	} {
 		if got := unusedWords([]*probes.Outcome{c.o}); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestExchangeSaysHTTP2: with `protocol: auto` the line alone tells which one it was.
+func TestExchangeSaysHTTP2(t *testing.T) {
+	for _, tt := range []struct {
+		kind        probes.Kind
+		proto, want string
+	}{
+		{probes.KindHTTP, "HTTP/1.1", "200 in 3 ms"},
+		{probes.KindHTTP, "HTTP/2.0", "200 in 3 ms, HTTP/2"},
+		{probes.KindGRPC, "HTTP/2.0", "200 in 3 ms"},
+	} {
+		o := &probes.Outcome{Kind: tt.kind, Attempts: []probes.Attempt{{Reason: probes.ReasonOK, Status: 200, Elapsed: 3 * time.Millisecond, Proto: tt.proto}}}
+		if got := exchange(o); got != tt.want {
+			t.Errorf("%s over %s: %q, want %q", tt.kind, tt.proto, got, tt.want)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func exchange(o *probes.Outcome) string {
 	}
 	var tries []string
 	for i := range o.Attempts {
-		tries = append(tries, of(o.Attempts, i)+method(o.Kind, &o.Attempts[i])+result(&o.Attempts[i]))
+		tries = append(tries, of(o.Attempts, i)+method(o.Kind, &o.Attempts[i])+result(&o.Attempts[i])+spoke(o.Kind, &o.Attempts[i]))
 	}
 	text := strings.Join(tries, ", then ")
 	if stopped(o) {
@@ -137,6 +137,14 @@ func exchange(o *probes.Outcome) string {
 		}
 	}
 	return text
+}
+
+// spoke is said only where it is not the usual protocol, and of what can speak both.
+func spoke(k probes.Kind, a *probes.Attempt) string {
+	if k != probes.KindHTTP || a.Proto != "HTTP/2.0" {
+		return ""
+	}
+	return ", HTTP/2"
 }
 
 // method is said only where it is not the usual one: gRPC's is always a POST.
