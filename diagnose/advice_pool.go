@@ -193,6 +193,9 @@ func (j *judgement) sum() string {
 // below says how low, and from what that follows.
 func (j *judgement) below(what string) string {
 	limit := j.limit()
+	if idle := j.l.idle; limit <= 0 && idle.Died > 0 && idle.Survived == 0 {
+		return fmt.Sprintf("%s below the %s that nothing survived; a ladder with shorter holds would tell how low.", what, human(idle.Died))
+	}
 	if limit <= 0 {
 		return what + " below what was measured to survive; a longer ladder would tell how low."
 	}

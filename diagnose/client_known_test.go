@@ -53,6 +53,14 @@ func TestNoBandIsNotAnUnknownOne(t *testing.T) {
 	}
 }
 
+// TestNothingSurvived: then only shorter holds tell more.
+func TestNothingSurvived(t *testing.T) {
+	in := idleInput(0, rungAt(0, 500*time.Millisecond, "goaway_processed"))
+	if got := strings.Join(judgeOne(t, in, 0).Advice, "\n"); !strings.Contains(got, "below the 500 ms that nothing survived; a ladder with shorter holds") {
+		t.Error(got)
+	}
+}
+
 // TestGRPCIsNotAdvisedAsHTTP: of the catalog's clients none is a gRPC channel.
 func TestGRPCIsNotAdvisedAsHTTP(t *testing.T) {
 	const s = time.Second
