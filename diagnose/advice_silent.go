@@ -44,18 +44,19 @@ func (j *judgement) silentChange() []step {
 	}
 	stops := c.MaxIdle(v.decl, j.l.path().Advertised)
 	reach := j.rung.obs.Path.TCPEnds != probes.TCPEndsBeforePeer // whether its TCP keep-alive goes as far as the API
-	switch {
-	case !tooLong(stops, limit):
+	if !tooLong(stops, limit) {
 		return []step{next(fmt.Sprintf("leave %s's max_idle of %s as it is: it stops before the path forgets, at %s.", v.name, limitText(stops), bound))}
-	case reach && !tooLong(packets, limit):
-		return []step{next(fmt.Sprintf("leave %s's tcp_keep_alive of %s as it is: the path forgets only what is silent for %s.", v.name, limitText(packets), bound))}
 	}
+	tried := !tooLong(packets, limit) // perch's connections carried them, and were forgotten
 	var ways []step
 	forgets := fmt.Sprintf(" The path forgets what is idle for %s.", bound)
+	if tried && reach {
+		forgets += fmt.Sprintf(" TCP keep-alive every %s did not keep it: the path does not count such packets, or TCP ends before it.", limitText(packets))
+	}
 	if code := clients.Setting(c.Settings.MaxIdle, limit); code != "" {
 		ways = append(ways, next(fmt.Sprintf("set %s's idle limit (max_idle in perch's config) %s -> %s: `%s`.%s", v.name, limitText(stops), human(limit), code, forgets)))
 	}
-	if code := clients.Setting(c.Settings.TCPKeepAlive, limit); code != "" && reach {
+	if code := clients.Setting(c.Settings.TCPKeepAlive, limit); code != "" && reach && !tried {
 		text := fmt.Sprintf("set %s's tcp_keep_alive %s -> %s: `%s`.", v.name, limitText(packets), human(limit), code)
 		if len(ways) > 0 {
 			return append(ways, alternative(text))

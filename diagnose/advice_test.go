@@ -82,7 +82,7 @@ func TestAdvice(t *testing.T) {
 		{"certificate: authority", certificate("x509: certificate signed by unknown authority"), 0, []string{"1. Give perch and the application the CA"}},
 		{"certificate: unknown cause", certificate(""), 0, []string{"right CA"}},
 		{"silence, no client", undeclared, 1, []string{"1. Keep the longest idle time at or below 300 s, or send TCP keep-alive at least that often."}},
-		{"silence, its packets are enough", packets, 1, []string{"Leave Go net/http's tcp_keep_alive of 30 s as it is"}},
+		{"silence, its packets did not help", packets, 1, []string{"TCP keep-alive every 30 s did not keep it"}},
 		{"silence, its packets end at a proxy", packetsBehind, 1, []string{"none -> 300 s", "For whoever runs the mesh sidecar: TCP ends there", "trafficPolicy.connectionPool.tcp.tcpKeepalive"}},
 		{"silence, and no such setting", noSetting, 1, []string{"OkHttp 3's idle limit (max_idle in perch's config) none -> 300 s"}},
 		{"silence, and no setting that says it", urlConnection, 1, []string{"HttpURLConnection has no setting that keeps it below the 900 ms", "Let the first call after a pause of 500 ms or more open a new connection (`disconnect()` after the last answer before the pause)"}},

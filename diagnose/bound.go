@@ -21,6 +21,9 @@ type Bound struct {
 	Packets time.Duration
 	// Without is what was known before the client declared TCP keep-alive.
 	Without probes.Bracket
+	// Way is a short print of how the connections went; empty: an older perch
+	// did not keep it. What was measured by another way is another question, too.
+	Way string
 }
 
 // firmRuns is how many runs have to agree on a bound before its move is told: of
@@ -70,10 +73,7 @@ func (l *ladder) endsIdle(i int) bool {
 
 // learn joins what is known with what this ladder shows.
 func (l *ladder) learn() {
-	l.bound = l.in.Last.Bound
-	if packets := packetsOf(l.in.Spec); l.bound.Packets != packets {
-		l.bound = Bound{Packets: packets, Without: withoutPackets(l.bound, packets)}
-	}
+	l.bound = begun(l.in.Last.Bound, l.in.Spec)
 	e, clear := l.seen()
 	if slices.ContainsFunc(l.rungs, func(r rungView) bool { return r.obs.Cut != "" }) {
 		return
@@ -114,26 +114,6 @@ func (l *ladder) counted(before, after probes.Bracket) probes.Bracket {
 		after.Tries = before.Tries + 1
 	}
 	return after
-}
-
-// packetsOf is how often the probe's held connections carry TCP keep-alive.
-func packetsOf(s probes.Spec) time.Duration {
-	if s.Client == nil {
-		return 0
-	}
-	return s.Client.TCPKeepAlive
-}
-
-// withoutPackets is what is known of the path without TCP keep-alive, once its
-// interval is another; nothing where it is not sent any more.
-func withoutPackets(b Bound, packets time.Duration) probes.Bracket {
-	switch {
-	case packets == 0:
-		return probes.Bracket{}
-	case b.Packets == 0:
-		return b.Known
-	}
-	return b.Without
 }
 
 // tickAt is how far apart closes may lie that one idle timeout of about this age

@@ -106,12 +106,14 @@ func (j *judgement) changeAdvice() []step {
 
 // packetsText is the end of a message about a connection that lived longer than
 // the path let any live before the client sent TCP keep-alive; empty: there is
-// nothing to compare with.
+// nothing to compare with, or nothing that packets explain. They keep a path from
+// forgetting, where one leaves before it does; a server's idle timeout does not
+// count them.
 func (j *judgement) packetsText() string {
-	without, age := j.l.bound.Without, j.rung.reuseAge()
-	end := upper(without)
-	if end == 0 || age <= end+tolerance(end) {
+	without, every, age := j.l.bound.Without, j.l.bound.Packets, j.rung.reuseAge()
+	silent := without.Hidden() && without.How == probes.HowSilent
+	if !silent || every >= without.Died || age <= without.Died+tolerance(without.Died) || j.rung.obs.Path.TCPEnds == probes.TCPEndsBeforePeer {
 		return ""
 	}
-	return fmt.Sprintf("; TCP keep-alive every %s kept it: without, idle connections ended %s in an earlier run", human(j.l.bound.Packets), boundText(without))
+	return fmt.Sprintf("; TCP keep-alive every %s kept it: without, idle connections ended %s in an earlier run", human(every), boundText(without))
 }

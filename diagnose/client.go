@@ -72,7 +72,7 @@ func newClientView(j *judgement) *clientView {
 // path is what the ladder says of how idle connections end. The earliest end
 // counts: servers that look at a tick end later by chance.
 func (l *ladder) path() clients.Path {
-	p := clients.Path{Timeout: l.idle.Died, Advertised: l.idle.Advertised, Silent: l.idle.How == probes.HowSilent}
+	p := clients.Path{Timeout: l.idle.Died, Advertised: l.idle.Advertised, Silent: l.idle.How == probes.HowSilent, Packets: packetsOf(l.in.Spec)}
 	if len(l.ends) > 0 {
 		p.Timeout = l.earliest(l.ends[0])
 		p.Spread = l.ends[len(l.ends)-1] - p.Timeout

@@ -22,6 +22,7 @@ type Bracket struct {
 	Runs         int           `json:"runs,omitzero"`           // runs that agree with it, above a few not counted
 	TCPKeepAlive time.Duration `json:"tcp_keep_alive,omitzero"` // how often packets were sent while holding
 	Suspect      *Bracket      `json:"suspect,omitempty"`       // what the last run saw, where it contradicts the rest
+	Way          string        `json:"way,omitempty"`           // a print of how the connections went: of another way nothing is known
 	Without      *Bracket      `json:"without,omitempty"`       // what was known before TCP keep-alive was sent
 }
 

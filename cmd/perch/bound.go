@@ -23,13 +23,10 @@ func (p *pass) noteBound(in diagnose.Input, run *probes.Run) {
 	}
 	bound := diagnose.NextBound(in)
 	kept := stateBracket(bound.Known)
-	if kept == nil && bound == (diagnose.Bound{}) {
-		return
-	}
 	if kept == nil {
 		kept = &state.Bracket{}
 	}
-	kept.TCPKeepAlive, kept.At = bound.Packets, run.Started
+	kept.TCPKeepAlive, kept.Way, kept.At = bound.Packets, bound.Way, run.Started
 	kept.Suspect, kept.Without = stateBracket(bound.Suspect), stateBracket(bound.Without)
 	for _, r := range run.Idle {
 		if r.Target == in.Spec.Target && r.Probe == in.Spec.Probe {
@@ -41,7 +38,7 @@ func (p *pass) noteBound(in diagnose.Input, run *probes.Run) {
 
 // boundOf reads what the state holds of a probe's bound.
 func boundOf(b state.Bracket) diagnose.Bound {
-	return diagnose.Bound{Known: bracketOf(&b), Suspect: bracketOf(b.Suspect), Packets: b.TCPKeepAlive, Without: bracketOf(b.Without)}
+	return diagnose.Bound{Known: bracketOf(&b), Suspect: bracketOf(b.Suspect), Packets: b.TCPKeepAlive, Way: b.Way, Without: bracketOf(b.Without)}
 }
 
 // bracketOf reads a bracket of the state. An older perch kept what its last run

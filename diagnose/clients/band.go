@@ -13,6 +13,7 @@ type Path struct {
 	Margin     time.Duration // round trip and resolution: that much earlier a request can already lose the race
 	Advertised time.Duration // Keep-Alive: timeout=N; 0: none
 	Silent     bool          // nothing is sent when it ends: looking cannot see it
+	Packets    time.Duration // how often TCP keep-alive was sent on what ended all the same; 0: never
 	Spread     time.Duration // from the earliest end seen to the latest: servers that look at a tick
 	End        probes.Reason // what a request on an ended one meets; empty: a close that everyone sees who looks
 	HTTP2      bool          // its connections spoke HTTP/2
@@ -78,14 +79,14 @@ func (p Path) begins() time.Duration {
 // BandOn returns the idle ages at which the client would use a connection that
 // the path has already closed; nil: there are none, or the client is not known.
 // A silent end is not seen by looking; TCP keep-alive more often than the timeout
-// prevents it. Nor is one seen that comes when the request does; and some ends
+// prevents it, unless it was measured not to. Nor is one seen that comes when the request does; and some ends
 // only some clients notice.
 func BandOn(decl probes.Client, path Path) *probes.Band {
 	client, ok := Lookup(decl.Kind)
 	if !ok || path.Timeout <= 0 {
 		return nil
 	}
-	if path.Silent && decl.TCPKeepAlive > 0 && decl.TCPKeepAlive < path.Timeout {
+	if path.Silent && path.keptBy(decl.TCPKeepAlive) {
 		return nil
 	}
 	decl.HTTP2 = path.HTTP2
@@ -101,6 +102,12 @@ func BandOn(decl probes.Client, path Path) *probes.Band {
 		return nil
 	}
 	return &band
+}
+
+// keptBy reports whether TCP keep-alive as often as that keeps the path from
+// forgetting. What was forgotten in spite of it, or of more of it, is not.
+func (p Path) keptBy(every time.Duration) bool {
+	return every > 0 && every < p.Timeout && (p.Packets == 0 || every < p.Packets)
 }
 
 // BandKnown reports whether it is known at which idle ages the client would use such a
