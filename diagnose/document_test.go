@@ -280,10 +280,16 @@ func evidenceOfAnswer(r probes.Reason) string {
 		return "more than `max_body`, before or after decompression"
 	case probes.ReasonProxyUpstreamReset:
 		return "a complete 502 or 503 by a proxy about its own connection"
-	case probes.ReasonRateLimited, probes.ReasonUnavailable, probes.ReasonUnauthorized, probes.ReasonRedirected:
+	case probes.ReasonRateLimited:
+		return "the status, or gRPC's RESOURCE_EXHAUSTED, unless the probe expects it"
+	case probes.ReasonUnavailable:
+		return "the status, or gRPC's UNAVAILABLE or DEADLINE_EXCEEDED, or a health check that is not SERVING, unless the probe expects it"
+	case probes.ReasonUnauthorized:
+		return "the status, or gRPC's UNAUTHENTICATED or PERMISSION_DENIED, unless the probe expects it; or the token endpoint gave no token, and nothing was sent"
+	case probes.ReasonRedirected:
 		return "the status, unless the probe expects it"
 	case probes.ReasonStatus:
-		return "an expectation about only the status failed"
+		return "an expectation about only the status failed, or gRPC's code is another one"
 	case probes.ReasonSlow:
 		return "an expectation about only the latency failed"
 	case probes.ReasonExpectation:
