@@ -17,12 +17,13 @@ const (
 // desk is where one target's steps are placed: its calendar, and how many of
 // its connections are open when.
 type desk struct {
-	target *probes.Target
-	sent   []Sent
-	cal    *Calendar
-	open   *Open
-	jobs   []*job
-	steps  []Step
+	target  *probes.Target
+	sent    []Sent
+	cal     *Calendar
+	open    *Open
+	jobs    []*job
+	steps   []Step
+	endless bool // requests of one connection are refused already: what a day would take follows from them
 }
 
 // clear empties the desk but for what earlier runs sent, before this one's start.

@@ -54,7 +54,7 @@ func wouldFit(ways ...string) string {
 // check refuses what the target's own limits do not allow, whatever the starts.
 func (d *desk) check(r *Refusal) {
 	for _, j := range d.jobs {
-		j.checkRequests(r)
+		d.endless = j.checkRequests(r) || d.endless
 		if !j.due || j.spec.Kind != probes.KindIdle {
 			continue
 		}
@@ -64,7 +64,9 @@ func (d *desk) check(r *Refusal) {
 		}
 		d.checkShortHolds(j, r)
 	}
-	d.checkDaily(r)
+	if !d.endless {
+		d.checkDaily(r)
+	}
 }
 
 // checkShortHolds refuses a hold whose three requests are more than one window
@@ -105,12 +107,23 @@ func (d *desk) checkDaily(r *Refusal) {
 	}
 	if daily > t.DailyLimit {
 		r.add(t.Name, "its probes send up to %d requests a day, daily_limit is %d: %s",
-			daily, t.DailyLimit, wouldFit(d.rarer(daily, t.DailyLimit), fmt.Sprintf("a daily_limit of %d", daily)))
+			daily, t.DailyLimit, wouldFit(d.bare(), d.rarer(daily, t.DailyLimit), fmt.Sprintf("a daily_limit of %d", daily)))
 	}
 	if most := t.Budget() * day.Seconds(); float64(daily) > most {
 		r.add(t.Name, "its probes send up to %d requests a day, the budget of %s/s gives %d: %s",
 			daily, number(t.Budget()), int(most), wouldFit(d.rarer(daily, int(most)), budgetOf(float64(daily)/day.Seconds(), t)))
 	}
+}
+
+// bare advises to say what an idle probe is to find out, where it does not: it then
+// looks at every age, which takes many rungs.
+func (d *desk) bare() string {
+	for _, j := range d.jobs {
+		if s := j.spec; s.Kind == probes.KindIdle && s.Every > 0 && s.KeepAlive == 0 && len(s.Holds) == 0 {
+			return fmt.Sprintf("keep_alive, or a few holds, for %s, which has neither and so %s", s.ID(), count(len(j.rungs), "rung"))
+		}
+	}
+	return ""
 }
 
 // rarer says which `every` of the costliest probe would keep a day's requests
@@ -151,8 +164,10 @@ func checkUsed(c TargetCost, r *Refusal) {
 
 // checkTimes refuses what takes longer than it may.
 func (p *Plan) checkTimes(desks []*desk, deadline time.Duration, r *Refusal) {
-	for _, c := range p.Targets {
-		checkUsed(c, r)
+	for i, c := range p.Targets { // one for each desk
+		if !desks[i].endless {
+			checkUsed(c, r)
+		}
 	}
 	tooLong := false
 	for _, d := range desks {

@@ -48,12 +48,13 @@ func lasting(s *probes.Spec) time.Duration {
 	return time.Duration(s.Requests-1) * s.Gap
 }
 
-// checkRequests refuses requests that are not over when the probe is due again.
-func (j *job) checkRequests(r *Refusal) {
+// checkRequests refuses requests that are not over when the probe is due again, and
+// reports whether it did.
+func (j *job) checkRequests(r *Refusal) bool {
 	s := j.spec
 	takes := lasting(s) + Reach(s)
 	if !many(s) || s.Every == 0 || takes <= s.Every {
-		return
+		return false
 	}
 	fewer := ""
 	if most := int((s.Every-Reach(s))/s.Gap) + 1; most > 1 {
@@ -61,6 +62,7 @@ func (j *job) checkRequests(r *Refusal) {
 	}
 	r.add(s.ID(), "its %d requests take %s, one each %s, every is %s: %s",
 		s.Requests, short(roundUp(takes, time.Second)), short(s.Gap), short(s.Every), wouldFit("every "+short(roundUp(takes, time.Second)), fewer))
+	return true
 }
 
 // holds is how many connections a ladder holds: each rung one, and with unused one

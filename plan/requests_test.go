@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -108,5 +109,27 @@ func TestUnusedRungs(t *testing.T) {
 	var text bytes.Buffer
 	if err := p.Text(&text); err != nil || strings.Count(text.String(), "unused, holds") != 2 {
 		t.Errorf("%v\n%s", err, &text)
+	}
+}
+
+// TestOneMistakeIsToldOnce: what a day would take follows from requests that do not fit,
+// and an idle probe that does not say what for is told so before anything else.
+func TestOneMistakeIsToldOnce(t *testing.T) {
+	rare := busy(5000, 0, 0.05)
+	rare.Probes[0].Every = 5 * time.Minute
+	bare := target("api", probes.Spec{Probe: "up", Kind: probes.KindIdle, Every: 5 * time.Minute})
+	bare.DailyLimit = 1000
+	for name, c := range map[string]struct {
+		config config.Config
+		want   string
+	}{
+		"requests": {of(rare), "up to 150 requests, would fit"},
+		"idle":     {of(bare), ": keep_alive, or a few holds, for api/up, which has neither and so "},
+	} {
+		_, err := New(c.config, Options{})
+		var r *Refusal
+		if !errors.As(err, &r) || len(r.Problems) != 1 || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want one problem with %q", name, err, c.want)
+		}
 	}
 }
