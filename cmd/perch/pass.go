@@ -92,9 +92,15 @@ func (p *pass) secrets() probes.ReadSecret {
 }
 
 // checkSecrets reads every source once, so that a missing one stops the run
-// before it starts rather than in its middle.
+// before it starts rather than in its middle. Its error says what each is for.
 func checkSecrets(cfg config.Config, read probes.ReadSecret) error {
-	return readable(cfg.Sources(), read)
+	return readable(cfg.Sources(), func(s probes.Source) (probes.Secret, error) {
+		secret, err := read(s)
+		if use := cfg.UserOf(s); err != nil && use != "" {
+			err = fmt.Errorf("%w (%s)", err, use)
+		}
+		return secret, err
+	})
 }
 
 // readable returns what keeps sources from being read, a problem each.
