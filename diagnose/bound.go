@@ -24,6 +24,14 @@ type Bound struct {
 	// Way is a short print of how the connections went; empty: an older perch
 	// did not keep it. What was measured by another way is another question, too.
 	Way string
+	// Other is what was seen lately beside Known, its Runs how many runs ago:
+	// where both come again and again, neither is a move.
+	Other probes.Bracket
+	// Twice is the least idle age by which two runs have met Known's hidden end;
+	// 0: not known.
+	Twice time.Duration
+	// Looked is when Known, around a hidden end, was last another; zero: unknown.
+	Looked time.Time
 }
 
 // firmRuns is how many runs have to agree on a bound before its move is told: of
@@ -78,27 +86,47 @@ func (l *ladder) learn() {
 	if slices.ContainsFunc(l.rungs, func(r rungView) bool { return r.obs.Cut != "" }) {
 		return
 	}
-	known, suspect := l.bound.Known, l.bound.Suspect
+	known := l.bound.Known
 	if !clear {
 		l.bound.Known = l.counted(known, known)
 		return
 	}
-	l.bound.Suspect = probes.Bracket{}
+	l.bound.Other = aged(l.bound.Other)
+	l.weigh(e)
+	l.bound.twice(known, e)
+	l.bound.looked(known, e, l.in.Now)
+}
+
+// weigh sets what this run saw against what is known.
+func (l *ladder) weigh(e probes.Bracket) {
+	b := &l.bound
+	known, suspect := b.Known, b.Suspect
+	corrected, wrong := b.corrected(e)
+	b.Suspect = probes.Bracket{}
 	switch {
 	case known == (probes.Bracket{}):
-		l.bound.Known = e
+		b.Known = e
+	case wrong:
+		b.Known = corrected
+	case slipped(known, e) && (suspect == (probes.Bracket{}) || !slipped(known, suspect)):
+		b.Suspect = e
+	case slipped(known, e):
+		b.widened(suspect, e)
 	case !apart(known, e):
-		l.bound.Known = l.counted(known, narrowed(jitter(known, suspect), e))
+		b.doubted(suspect)
+		b.Known = l.counted(known, narrowed(jitter(known, suspect), e))
 	case suspect == (probes.Bracket{}):
 		known.Runs = max(0, known.Runs-1) // what each second run contradicts is never firm
-		l.bound.Known, l.bound.Suspect = known, e
+		b.Known, b.Suspect = known, e
 	case !agree(suspect, e):
-		l.bound.Known, l.bound.Suspect = jitter(known, suspect), e
+		b.doubted(suspect)
+		b.Known, b.Suspect = jitter(known, suspect), e
 	default:
-		l.bound.Known = narrowed(suspect, e)
-		if known.Runs >= firmRuns-1 { // one was taken by the sighting before
-			l.change = &change{from: known, to: l.bound.Known, up: lived(l.bound.Known) > lived(known)}
+		b.replaced(narrowed(suspect, e))
+		if known.Runs >= firmRuns-1 && !b.wasSeen(known, b.Known) { // one was taken by the sighting before
+			l.change = &change{from: known, to: b.Known, up: lived(b.Known) > lived(known)}
 		}
+		b.beside(known)
 	}
 }
 

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,7 +111,8 @@ func TestABoundThatMoves(t *testing.T) {
 		"a path that forgets earlier": {[]Input{forgets(20 * s), forgets(3 * s), forgets(3 * s), forgets(3 * s)}, []int{3}, "degraded bound_changed"},
 		"a path that forgets later":   {[]Input{forgets(3 * s), forgets(20 * s), forgets(20 * s)}, []int{3}, "between 2 s and 4 s, and now between 10 s and 25 s"},
 		"silence in place of a close": {[]Input{minute(60 * s), forgets(20 * s), forgets(20 * s)}, []int{3}, "at 60 s, and now between 10 s and 25 s"},
-		"forth and back":              {[]Input{minute(60 * s), minute(40 * s), minute(40 * s), minute(40 * s), minute(60 * s), minute(60 * s)}, []int{3, 6}, "at 40 s, and now at 60 s"},
+		"forth and back":              {[]Input{minute(60 * s), minute(40 * s), minute(40 * s), minute(40 * s), minute(60 * s), minute(60 * s)}, []int{3}, "at 60 s, and now at 40 s"},
+		"and back after long":         {slices.Concat([]Input{minute(60 * s)}, slices.Repeat([]Input{minute(40 * s)}, otherRuns+3), []Input{minute(60 * s), minute(60 * s)}), []int{3, otherRuns + 6}, "at 40 s, and now at 60 s"},
 		"back before it is firm":      {[]Input{minute(60 * s), minute(40 * s), minute(40 * s), minute(60 * s), minute(60 * s)}, []int{3}, "at 60 s, and now at 40 s"},
 		"one run only":                {[]Input{minute(60 * s), minute(40 * s), minute(60 * s), minute(40 * s), minute(60 * s)}, nil, ""},
 		"two that do not agree":       {[]Input{minute(60 * s), minute(40 * s), minute(20 * s), minute(60 * s)}, nil, ""},

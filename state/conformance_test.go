@@ -24,7 +24,7 @@ func full() Document {
 	d.SetLeaveAlone("stock-api", now.Add(time.Hour))
 	d.SetBracket("stock-api/calendar-idle", Bracket{
 		Survived: 59 * time.Second, Died: 61 * time.Second, Measured: 60001 * time.Millisecond, Advertised: time.Minute, How: "fin", At: now,
-		Spread: time.Millisecond, Tries: 1, Runs: 3, TCPKeepAlive: time.Second, Way: "8f14e45fceea167a",
+		Spread: time.Millisecond, Tries: 1, Runs: 3, TCPKeepAlive: time.Second, Way: "8f14e45fceea167a", Twice: 62 * time.Second, Looked: now, Other: &Bracket{Measured: 30 * time.Second, At: now},
 		Suspect: &Bracket{Survived: time.Second, Died: 2 * time.Second, How: "silent", At: now}, Without: &Bracket{Died: 3 * time.Second, At: now},
 	})
 	d.SetVerdict("stock-api/calendar", "fail", now)

@@ -23,6 +23,9 @@ type Bracket struct {
 	TCPKeepAlive time.Duration `json:"tcp_keep_alive,omitzero"` // how often packets were sent while holding
 	Suspect      *Bracket      `json:"suspect,omitempty"`       // what the last run saw, where it contradicts the rest
 	Way          string        `json:"way,omitempty"`           // a print of how the connections went: of another way nothing is known
+	Twice        time.Duration `json:"died_twice,omitzero"`     // the shortest hold by which two runs met an end that nobody saw
+	Looked       time.Time     `json:"looked_at,omitzero"`      // when a bracket around such an end was last another
+	Other        *Bracket      `json:"other,omitempty"`         // what was seen beside it, Runs runs ago
 	Without      *Bracket      `json:"without,omitempty"`       // what was known before TCP keep-alive was sent
 }
 

@@ -27,6 +27,7 @@ func (p *pass) noteBound(in diagnose.Input, run *probes.Run) {
 		kept = &state.Bracket{}
 	}
 	kept.TCPKeepAlive, kept.Way, kept.At = bound.Packets, bound.Way, run.Started
+	kept.Twice, kept.Looked, kept.Other = bound.Twice, bound.Looked, stateBracket(bound.Other)
 	kept.Suspect, kept.Without = stateBracket(bound.Suspect), stateBracket(bound.Without)
 	for _, r := range run.Idle {
 		if r.Target == in.Spec.Target && r.Probe == in.Spec.Probe {
@@ -38,7 +39,10 @@ func (p *pass) noteBound(in diagnose.Input, run *probes.Run) {
 
 // boundOf reads what the state holds of a probe's bound.
 func boundOf(b state.Bracket) diagnose.Bound {
-	return diagnose.Bound{Known: bracketOf(&b), Suspect: bracketOf(b.Suspect), Packets: b.TCPKeepAlive, Way: b.Way, Without: bracketOf(b.Without)}
+	return diagnose.Bound{
+		Known: bracketOf(&b), Suspect: bracketOf(b.Suspect), Other: bracketOf(b.Other), Without: bracketOf(b.Without),
+		Packets: b.TCPKeepAlive, Way: b.Way, Twice: b.Twice, Looked: b.Looked,
+	}
 }
 
 // bracketOf reads a bracket of the state. An older perch kept what its last run

@@ -28,8 +28,8 @@ func TestABoundIsKept(t *testing.T) {
 		t.Errorf("the plan looks at %+v, the state has %+v", got, p.doc.Brackets)
 	}
 
-	other := state.Bracket{Survived: s, Died: 4 * s, Spread: 1, Tries: 2, Runs: 3, How: "rst", TCPKeepAlive: s, Way: "a", Suspect: &state.Bracket{Measured: 9 * s}, Without: &state.Bracket{Died: 3 * s}}
-	if got := boundOf(other); got.Suspect.Measured != 9*s || got.Without.Died != 3*s || got.Packets != s || got.Way != "a" || *stateBracket(got.Known) != (state.Bracket{Survived: s, Died: 4 * s, Spread: 1, Tries: 2, Runs: 3, How: "rst"}) {
+	other := state.Bracket{Survived: s, Died: 4 * s, Spread: 1, Tries: 2, Runs: 3, How: "rst", TCPKeepAlive: s, Way: "a", Twice: 5 * s, Other: &state.Bracket{Measured: 7 * s}, Looked: time.Unix(9, 0), Suspect: &state.Bracket{Measured: 9 * s}, Without: &state.Bracket{Died: 3 * s}}
+	if got := boundOf(other); got.Suspect.Measured != 9*s || got.Without.Died != 3*s || got.Packets != s || got.Way != "a" || got.Twice != 5*s || got.Other.Measured != 7*s || got.Looked.Unix() != 9 || *stateBracket(got.Known) != (state.Bracket{Survived: s, Died: 4 * s, Spread: 1, Tries: 2, Runs: 3, How: "rst"}) {
 		t.Errorf("%+v is read as %+v", other, got)
 	}
 }
@@ -61,7 +61,7 @@ func TestABoundOfAnOlderPerch(t *testing.T) {
 		}
 	}
 	for id, want := range map[string]state.Bracket{
-		"silent": {Survived: 2500 * time.Millisecond, Died: 3800 * time.Millisecond, How: "silent", Runs: 1},
+		"silent": {Survived: 2500 * time.Millisecond, Died: 3800 * time.Millisecond, How: "silent", Runs: 1, Twice: 4 * s},
 		"odd":    {Survived: 2500 * time.Millisecond, Died: 4 * s, How: "silent", Runs: 1},
 	} {
 		in := diagnose.Input{
