@@ -1,11 +1,15 @@
 package wire
 
-import "golang.org/x/net/http2"
+import (
+	"errors"
+
+	"golang.org/x/net/http2"
+)
 
 // evidence is what the frames said: with what the exchange noted.
 func (h *h2) evidence(noted *H2) *H2 {
 	e := H2{Stream: h.stream, Pings: h.pings, PingsSent: h.ping.sent, PingsUnanswered: h.ping.pending, NoStreams: h.full}
-	e.Text = !h.settled && (h.broken == answeredHTTP1 || h.broken == answeredText)
+	e.Text = !h.settled && (errors.Is(h.broken, answeredHTTP1) || errors.Is(h.broken, answeredText))
 	if noted != nil {
 		e.Reset = noted.Reset
 	}
