@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -65,17 +66,9 @@ func named(c probes.Certificate) string {
 	return text
 }
 
-// remaining is a time that is left, in whole days, or hours where there are less than
-// two of them, as the headline has it.
+// remaining is a time that is left, as the headline has it.
 func remaining(left time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case left >= 2*day:
-		return fmt.Sprintf("%d days", left/day)
-	case left >= 2*time.Hour:
-		return fmt.Sprintf("%d hours", left/time.Hour)
-	}
-	return human(left)
+	return cmp.Or(probes.Remaining(left), human(left))
 }
 
 func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }

@@ -12,21 +12,30 @@ const longestRetryAfter = 30 * time.Second
 
 // RunHTTP makes one exchange on a fresh connection, and perch's own second try
 // where the spec wants one and the reason allows it.
-func RunHTTP(ctx context.Context, s *Spec, env Env) (o Observation) {
+func RunHTTP(ctx context.Context, s *Spec, env Env) Observation {
+	c := &call{spec: s, env: env}
+	return c.play(func(o Observation) Observation {
+		if err := c.eachAddress(ctx, &o, c.tries); err != nil {
+			return denied(ctx, o, err)
+		}
+		return o
+	})
+}
+
+// play is a step that runs in one go, from its beginning to its end: it is told to
+// who watches, made ready, and made by do.
+func (c *call) play(do func(Observation) Observation) (o Observation) {
+	s, env := c.spec, c.env
 	o = begin(s)
 	env.tell(s, Event{What: EventStarted})
 	defer func() {
 		o.Ended, o.Path = time.Now(), env.path(s, o.Attempts)
 		env.tell(s, Event{What: EventDone, Reason: lastReason(o)})
 	}()
-	c := &call{spec: s, env: env}
 	if err := c.prepare(); err != nil {
 		return unprepared(o, err)
 	}
-	if err := c.eachAddress(ctx, &o, c.tries); err != nil {
-		return denied(ctx, o, err)
-	}
-	return o
+	return do(o)
 }
 
 // tries makes one exchange on a fresh connection, and the second tries.

@@ -36,13 +36,7 @@ func StartIdle(ctx context.Context, s *Spec, hold time.Duration, env Env, done f
 func (r *rung) warm(ctx context.Context) {
 	defer r.recover()
 	s := r.call.spec
-	r.call.env.tell(s, Event{What: EventStarted, Hold: r.hold})
-	if err := r.call.env.Policy.Hold(r.hold); err != nil {
-		r.finish(denied(ctx, r.obs, err))
-		return
-	}
-	if err := r.call.prepare(); err != nil {
-		r.finish(unprepared(r.obs, err))
+	if !r.ready(ctx) {
 		return
 	}
 	x := r.call.warmUp(ctx, &r.obs)
@@ -68,6 +62,20 @@ func (r *rung) warm(ctx context.Context) {
 	r.call.env.tell(s, Event{What: EventHolding, Hold: r.hold, Until: until})
 	r.call.env.Log.Debug("holding", "target", s.Target, "probe", s.Probe, "hold", r.hold)
 	go r.holdOn(ctx, until)
+}
+
+// ready begins a rung; false: it has ended, as it may not be played, or cannot.
+func (r *rung) ready(ctx context.Context) bool {
+	r.call.env.tell(r.call.spec, Event{What: EventStarted, Hold: r.hold})
+	if err := r.call.env.Policy.Hold(r.hold); err != nil {
+		r.finish(denied(ctx, r.obs, err))
+		return false
+	}
+	if err := r.call.prepare(); err != nil {
+		r.finish(unprepared(r.obs, err))
+		return false
+	}
+	return true
 }
 
 // holdOn does nothing but hold: its frames are all that stays in memory.

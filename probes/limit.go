@@ -60,17 +60,12 @@ func roughly(d time.Duration) time.Duration {
 // server ends it or they are all made. The observation has the first attempt and the
 // last; where that failed, a control, too. Each request asks the budget, and is held back
 // for it: Gap is the least that lies between two.
-func RunLimit(ctx context.Context, s *Spec, env Env) (o Observation) {
-	o = begin(s)
-	env.tell(s, Event{What: EventStarted})
-	defer func() {
-		o.Ended, o.Path = time.Now(), env.path(s, o.Attempts)
-		env.tell(s, Event{What: EventDone, Reason: lastReason(o)})
-	}()
+func RunLimit(ctx context.Context, s *Spec, env Env) Observation {
 	c := &call{spec: s, env: env}
-	if err := c.prepare(); err != nil {
-		return unprepared(o, err)
-	}
+	return c.play(func(o Observation) Observation { return c.untilEnded(ctx, o) })
+}
+
+func (c *call) untilEnded(ctx context.Context, o Observation) Observation {
 	x := c.warmUp(ctx, &o)
 	if x.denied != nil {
 		return denied(ctx, o, x.denied)

@@ -11,24 +11,17 @@ import (
 // RunTLS opens a connection, shakes hands and asks nothing: what the handshake shows is
 // the result. It counts as a request, since it costs the server one and more, and is
 // made again as RunHTTP's exchange is.
-func RunTLS(ctx context.Context, s *Spec, env Env) (o Observation) {
-	o = begin(s)
-	env.tell(s, Event{What: EventStarted})
-	defer func() {
-		o.Ended, o.Path = time.Now(), env.path(s, o.Attempts)
-		env.tell(s, Event{What: EventDone, Reason: lastReason(o)})
-	}()
+func RunTLS(ctx context.Context, s *Spec, env Env) Observation {
 	c := &call{spec: handshakeOnly(s), env: env}
-	if err := c.prepare(); err != nil {
-		return unprepared(o, err)
-	}
-	if c.tls == nil {
-		return cutShort(o, CutInternal, "a handshake needs https, and the url is "+c.url.Scheme)
-	}
-	if err := c.eachAddress(ctx, &o, c.shakes); err != nil {
-		return denied(ctx, o, err)
-	}
-	return o
+	return c.play(func(o Observation) Observation {
+		if c.tls == nil {
+			return cutShort(o, CutInternal, "a handshake needs https, and the url is "+c.url.Scheme)
+		}
+		if err := c.eachAddress(ctx, &o, c.shakes); err != nil {
+			return denied(ctx, o, err)
+		}
+		return o
+	})
 }
 
 // shakes makes one handshake, and the second tries.

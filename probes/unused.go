@@ -19,13 +19,7 @@ func StartUnused(ctx context.Context, s *Spec, hold time.Duration, env Env, done
 func (r *rung) openOnly(ctx context.Context) {
 	defer r.recover()
 	s := r.call.spec
-	r.call.env.tell(s, Event{What: EventStarted, Hold: r.hold})
-	if err := r.call.env.Policy.Hold(r.hold); err != nil {
-		r.finish(denied(ctx, r.obs, err))
-		return
-	}
-	if err := r.call.prepare(); err != nil {
-		r.finish(unprepared(r.obs, err))
+	if !r.ready(ctx) {
 		return
 	}
 	x, ok := r.call.authorize(ctx)

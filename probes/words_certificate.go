@@ -71,15 +71,23 @@ func (o Outcome) certified() *Attempt {
 	return nil
 }
 
-// within says a time that is left in whole days, or in hours where there are
-// less than two.
+// within says when a certificate ends.
 func within(left time.Duration) string {
+	if text := Remaining(left); text != "" {
+		return "in " + text
+	}
+	return "within two hours"
+}
+
+// Remaining says a time that is left in whole days, or in hours where there are
+// less than two of them; empty where there are less than two hours.
+func Remaining(left time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case left >= 2*day:
-		return fmt.Sprintf("in %d days", left/day)
+		return fmt.Sprintf("%d days", left/day)
 	case left >= 2*time.Hour:
-		return fmt.Sprintf("in %d hours", left/time.Hour)
+		return fmt.Sprintf("%d hours", left/time.Hour)
 	}
-	return "within two hours"
+	return ""
 }
