@@ -111,8 +111,9 @@ func (j *judgement) changeAdvice() []step {
 // count them.
 func (j *judgement) packetsText() string {
 	without, every, age := j.l.bound.Without, j.l.bound.Packets, j.rung.reuseAge()
-	silent := without.Hidden() && without.How == probes.HowSilent
-	if !silent || every >= without.Died || age <= without.Died+tolerance(without.Died) || j.rung.obs.Path.TCPEnds == probes.TCPEndsBeforePeer {
+	// A device that forgets answers the next packet with silence or with a reset.
+	forgot := without.Hidden() && (without.How == probes.HowSilent || without.How == probes.HowRST)
+	if !forgot || every >= without.Died || age <= without.Died+tolerance(without.Died) || j.rung.obs.Path.TCPEnds == probes.TCPEndsBeforePeer {
 		return ""
 	}
 	return fmt.Sprintf("; TCP keep-alive every %s kept it: without, idle connections ended %s in an earlier run", human(every), boundText(without))

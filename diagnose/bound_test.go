@@ -13,11 +13,16 @@ import (
 // silentPath is a ladder on a path that forgets what is idle for bound, its
 // rungs warmed apart.
 func silentPath(bound time.Duration, holds ...time.Duration) Input {
+	return forgettingPath(probes.ReasonBlackhole, bound, holds...)
+}
+
+// forgettingPath is a path whose reuse ends in reason once it idled for bound.
+func forgettingPath(end probes.Reason, bound time.Duration, holds ...time.Duration) Input {
 	var rungs []*build
 	for i, hold := range holds {
 		reason := probes.ReasonOK
 		if hold >= bound {
-			reason = probes.ReasonBlackhole
+			reason = end
 		}
 		rungs = append(rungs, rungAt(time.Duration(i)*400*time.Millisecond, hold, reason))
 	}

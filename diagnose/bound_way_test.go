@@ -86,6 +86,7 @@ func TestPacketsThatExplainNothing(t *testing.T) {
 		says          bool
 	}{
 		"packets on a path that forgot":    {silentPath(3*s, 2*s, 4*s, 10*s), lives(s), true},
+		"on one that forgot, and resets":   {forgettingPath(probes.ReasonReset, 3*s, 2*s, 4*s, 10*s), lives(s), true},
 		"a server's FIN":                   {closingPath(3*s, 2*s, 4*s, 10*s), lives(s), false},
 		"none left within the hold":        {silentPath(3*s, 2*s, 4*s, 10*s), lives(15 * s), false},
 		"none left before it would forget": {silentPath(3*s, 2*s, 4*s, 10*s), lives(5 * s), false},
