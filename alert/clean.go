@@ -20,7 +20,7 @@ func clean(text string) string {
 			b.WriteByte(byte(r))
 		case unicode.IsSpace(r) || unicode.IsControl(r):
 			b.WriteByte(' ')
-		case r == utf8.RuneError || unicode.Is(unicode.Cf, r): // bidi overrides, zero width
+		case visible(r) < 0:
 		default:
 			b.WriteRune(r)
 		}
@@ -119,4 +119,13 @@ func shorten(text string, limit int, mark string) string {
 		kept += "`"
 	}
 	return kept + " " + mark
+}
+
+// visible is strings.Map's word for what nobody sees: bidi overrides, zero width,
+// and bytes that are no text.
+func visible(r rune) rune {
+	if r == utf8.RuneError || unicode.Is(unicode.Cf, r) {
+		return -1
+	}
+	return r
 }

@@ -25,6 +25,7 @@ func FuzzSlackAnswer(f *testing.F) {
 	for _, body := range []string{
 		"", "{}", "[]", `{"ok":true,"channel":"C1","ts":"1.2"}`, `{"ok":false,"error":"invalid_auth"}`, `{"ok":true,"error":1}`,
 		`{"ok":false,"error":"missing_scope","needed":"` + botToken + `","response_metadata":{"messages":["` + botToken + `"]}}`,
+		`{"ok":false,"needed":"` + botToken[:7] + "\u200b" + botToken[7:12] + "\xff" + botToken[12:] + `"`,
 	} {
 		f.Add(200, body)
 		f.Add(503, body)

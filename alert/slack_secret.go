@@ -27,9 +27,15 @@ func (s scrubber) and(parts ...string) scrubber {
 }
 
 // text is a text without the secrets, however they are written there: who
-// echoes one may have put it into a URL, JSON or HTML. The longest goes first:
-// of one that holds another, nothing may be left.
+// echoes one may have put it into a URL, JSON or HTML, and characters that
+// nobody sees between its own, which clean takes out again.
 func (s scrubber) text(text string) string {
+	return s.pass(strings.Map(visible, s.pass(text)))
+}
+
+// pass takes the secrets out. The longest goes first: of one that holds another,
+// nothing may be left.
+func (s scrubber) pass(text string) string {
 	secrets := slices.SortedFunc(slices.Values(s.secrets), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	for _, secret := range secrets {
 		text = written(secret).ReplaceAllLiteralString(text, "[secret]")
