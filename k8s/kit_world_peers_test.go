@@ -87,6 +87,7 @@ func newWorld(t *testing.T) *world {
 // node see it, too, and say so of their path.
 func serveSidecar(t *testing.T) {
 	t.Helper()
+	cluster.MeshPorts(t, true)
 	listener, err := net.Listen("tcp", "127.0.0.1:15021")
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"perch.example/internal/cluster"
 	"perch.example/lab"
 )
 
@@ -142,6 +143,7 @@ func (p *subject) run(t *testing.T) ruledReport {
 // right to take that for a sidecar of its own, and TCP to end there.
 func noSidecar(t *testing.T) {
 	t.Helper()
+	cluster.MeshPorts(t, false)
 	for _, port := range []string{"15000", "15020", "15021", "4191"} {
 		if conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, time.Second); err == nil {
 			_ = conn.Close()
