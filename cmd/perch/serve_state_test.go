@@ -83,18 +83,26 @@ func TestServeThatCannotReserve(t *testing.T) {
 	})
 }
 
+// heldState is a config whose state another perch holds, and whose secret stands in
+// the file hook.
+func heldState(t *testing.T) (text, hook string, held *state.File) {
+	t.Helper()
+	dir := t.TempDir()
+	hook = filepath.Join(dir, "hook")
+	writeFile(t, hook, "https://slack.example/services/T/B/x")
+	text = strings.NewReplacer("${DIR}", dir, "from: {env: HOOK}", `from: {file: "`+hook+`"}`).Replace(serving)
+	held, err := state.OpenFile(filepath.Join(dir, "state"), state.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, hook, held
+}
+
 // A secret that is gone while another perch has the state is waited for; one that is
 // missing at the start is a mistake.
 func TestServeWaitsForASecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dir := t.TempDir()
-		hook := filepath.Join(dir, "hook")
-		writeFile(t, hook, "https://slack.example/services/T/B/x")
-		text := strings.NewReplacer("${DIR}", dir, "from: {env: HOOK}", `from: {file: "`+hook+`"}`).Replace(serving)
-		held, err := state.OpenFile(filepath.Join(dir, "state"), state.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		text, hook, held := heldState(t)
 		s := newStation(t, text)
 		s.begin()
 		time.Sleep(time.Minute)
@@ -136,14 +144,7 @@ func TestServeWaitsForASecret(t *testing.T) {
 // Told to stop while it waits for a secret, it ends well.
 func TestServeStopsWhileASecretIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dir := t.TempDir()
-		hook := filepath.Join(dir, "hook")
-		writeFile(t, hook, "https://slack.example/services/T/B/x")
-		text := strings.NewReplacer("${DIR}", dir, "from: {env: HOOK}", `from: {file: "`+hook+`"}`).Replace(serving)
-		held, err := state.OpenFile(filepath.Join(dir, "state"), state.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		text, hook, held := heldState(t)
 		s := newStation(t, text)
 		s.begin()
 		time.Sleep(time.Minute)
