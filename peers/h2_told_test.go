@@ -53,7 +53,9 @@ func reasonWrong(peer Peer, a probes.Attempt, g goodbye) string {
 			return "want a GOAWAY that came after the request left and speaks of the first stream alone"
 		}
 	case probes.ReasonGoawayProcessed:
-		if peer.Name != "tomcat10" || g.Goaway.IsZero() || g.Seen || g.Reply > 0 || a.Goaway == nil || a.Goaway.LastStream < 3 ||
+		// Tomcat may have sent the answer's head (47 bytes were seen) before its other thread
+		// reset the stream: what counts is that no whole answer came.
+		if peer.Name != "tomcat10" || g.Goaway.IsZero() || g.Seen || g.Reply >= len(twoDays) || a.Goaway == nil || a.Goaway.LastStream < 3 ||
 			peer.CAFile == "" && g.Covered != a.Goaway.LastStream {
 			return "want a GOAWAY that came after the request left and speaks of its stream"
 		}
