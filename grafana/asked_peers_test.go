@@ -23,6 +23,8 @@ import (
 
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
+
+	"perch.example/internal/freeport"
 )
 
 // readyWithin bounds every wait for another program.
@@ -56,12 +58,7 @@ func launch(t *testing.T, name string, args ...string) {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = ln.Close() }()
-	return ln.Addr().String()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(freeport.Loopback(t)))
 }
 
 // await asks again until there is no error; what more is known is told before

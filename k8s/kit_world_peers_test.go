@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"perch.example/internal/cluster"
+	"perch.example/internal/freeport"
 	"perch.example/internal/slackfake"
 	"perch.example/lab"
 )
@@ -73,7 +74,7 @@ func newWorld(t *testing.T) *world {
 	server := httptest.NewServer(w.slack)
 	t.Cleanup(server.Close)
 	w.hook = server.URL + slackPath
-	gateway := fmt.Sprintf("127.0.0.1:%d", cluster.FreePort(t))
+	gateway := fmt.Sprintf("127.0.0.1:%d", freeport.Loopback(t))
 	w.gateway = "http://" + gateway
 	cluster.Run(t, "prometheus-pushgateway", "--web.listen-address="+gateway, "--persistence.file=")
 	cluster.Await(t, time.Minute, "the Pushgateway", func() error {

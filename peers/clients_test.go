@@ -3,7 +3,9 @@
 package peers
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -126,27 +128,65 @@ func (j clientJob) makesSense() bool {
 // cell of the catalog must be what was measured.
 func TestClientsDoWhatTheCatalogSays(t *testing.T) {
 	jobs := matrix()
-	met := playClients(t, newPrograms(t), jobs)
-	differ := 0
+	programs := newPrograms(t)
+	met := playClients(t, programs, slices.Clone(jobs))
+	var differ []clientJob
 	for _, j := range jobs {
 		m, ok := met[j.String()]
 		if !ok {
 			continue // it was said why
 		}
 		t.Logf("%s: measured: %s: %s", j, m.does(), m)
-		want, source, err := catalogSays(j)
-		if err == nil {
-			err = differs(j, want, m, met)
-		}
-		if err == nil && source != clients.Measured {
-			err = fmt.Errorf("it is measured here, and the catalog's source is %s", source)
-		}
-		if err != nil {
-			differ++
-			t.Errorf("%s: %v", j, err)
+		if err := asCatalog(j, met); err != nil {
+			differ = append(differ, j)
+			t.Logf("%s differs, and is played again: %v", j, err)
 		}
 	}
-	t.Logf("%d cells of %d clients, %d differ", len(jobs), len(clients.Kinds())-len(unplayed()), differ)
+	t.Logf("%d cells of %d clients, %d to be played again", len(jobs), len(clients.Kinds())-len(unplayed()), len(differ))
+	playAgain(t, programs, differ, met)
+}
+
+// A cell that differs is played again so often, and must agree all but once: two
+// threads of a client that race on a busy machine differ now and then, a client
+// that does otherwise than the catalog says differs each time.
+const replays = 4
+
+// playAgain fails the test for each cell that differs for the second time.
+func playAgain(t *testing.T, programs *clientPrograms, jobs []clientJob, first map[string]clientMet) {
+	t.Helper()
+	if len(jobs) == 0 {
+		return
+	}
+	wrong := map[string][]error{}
+	for range replays {
+		met := maps.Clone(first)
+		maps.Copy(met, playClients(t, programs, slices.Clone(jobs)))
+		for _, j := range jobs {
+			if err := asCatalog(j, met); err != nil {
+				wrong[j.String()] = append(wrong[j.String()], err)
+			}
+		}
+	}
+	for _, j := range jobs {
+		if errs := wrong[j.String()]; len(errs) > 1 {
+			t.Errorf("%s: differs %d times more of %d: %v", j, len(errs), replays, errors.Join(errs...))
+		}
+	}
+}
+
+// asCatalog compares a cell that was played with the catalog; nil: they agree.
+func asCatalog(j clientJob, met map[string]clientMet) error {
+	want, source, err := catalogSays(j)
+	if err != nil {
+		return err
+	}
+	if err := differs(j, want, met[j.String()], met); err != nil {
+		return err
+	}
+	if source != clients.Measured {
+		return fmt.Errorf("it is measured here, and the catalog's source is %s", source)
+	}
+	return nil
 }
 
 // catalogSays is the fact about a cell. What Experience makes of it in words

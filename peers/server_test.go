@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"perch.example/internal/freeport"
 )
 
 // twoDays is what every server answers, to any method, on /calendar.
@@ -260,12 +262,7 @@ func freePort(t *testing.T, link *Link, host string) int {
 	if link != nil {
 		listen = link.Listen
 	}
-	ln, err := listen("tcp", net.JoinHostPort(host, "0"))
-	if err != nil {
-		t.Fatalf("finding a free port: %v", err)
-	}
-	defer func() { _ = ln.Close() }()
-	return ln.Addr().(*net.TCPAddr).Port
+	return freeport.On(t, listen, host)
 }
 
 // worldDir is a folder of the test's own that other users may read.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"perch.example/internal/freeport"
 )
 
 // Cluster is a control plane that runs until the test ends.
@@ -36,7 +38,7 @@ const readyWithin = 2 * time.Minute
 // the controllers run. It takes some 5 s.
 func Start(t testing.TB) *Cluster {
 	t.Helper()
-	c := &Cluster{Host: "127.0.0.1", Port: FreePort(t), t: t, dir: t.TempDir(), kubectl: Program(t, "kubectl"), admin: rand.Text()}
+	c := &Cluster{Host: "127.0.0.1", Port: freeport.Loopback(t), t: t, dir: t.TempDir(), kubectl: Program(t, "kubectl"), admin: rand.Text()}
 	c.CAFile = c.file("ca.crt")
 	newAuthority(t, c.CAFile).server(t, c.file("server.crt"), c.file("server.key"))
 	writeKey(t, newKey(t), c.file("accounts.key"))
@@ -75,8 +77,8 @@ func (c *Cluster) For(t testing.TB) *Cluster {
 // startEtcd returns the address that it serves.
 func (c *Cluster) startEtcd() string {
 	c.t.Helper()
-	client := fmt.Sprintf("http://127.0.0.1:%d", FreePort(c.t))
-	peer := fmt.Sprintf("http://127.0.0.1:%d", FreePort(c.t))
+	client := fmt.Sprintf("http://127.0.0.1:%d", freeport.Loopback(c.t))
+	peer := fmt.Sprintf("http://127.0.0.1:%d", freeport.Loopback(c.t))
 	etcd := Run(c.t, "etcd", "--data-dir="+c.file("etcd"),
 		"--listen-client-urls="+client, "--advertise-client-urls="+client,
 		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=default="+peer)

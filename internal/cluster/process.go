@@ -5,7 +5,6 @@ package cluster
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -107,17 +106,6 @@ func Await(t testing.TB, within time.Duration, what string, ask func() error) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-}
-
-// FreePort finds a TCP port on loopback that nobody listens on.
-func FreePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // mostLog is how much of a program's output is kept: an API server is talkative.
