@@ -10,10 +10,11 @@ type Kind string
 
 // The kinds that can be configured today.
 const (
-	KindHTTP Kind = "http"
-	KindIdle Kind = "idle"
-	KindGRPC Kind = "grpc"
-	KindTLS  Kind = "tls"
+	KindHTTP  Kind = "http"
+	KindIdle  Kind = "idle"
+	KindBurst Kind = "burst"
+	KindGRPC  Kind = "grpc"
+	KindTLS   Kind = "tls"
 )
 
 // Observation is one finished step: a single exchange (http), or one rung of a
@@ -30,6 +31,7 @@ type Observation struct {
 	Attempts      []Attempt
 	Unused        bool             // idle: the connection carried nothing before it was held
 	Limit         *ConnectionLimit // how many requests the connection carried, where that was looked for or told; nil: it was not
+	Burst         *BurstSeen       // burst: what its calls met; nil: another kind, or it did not get so far
 	Close         *Close           // idle: the close that was seen while holding; nil: none
 	Cut           Cut              // set when the step did not run whole
 	CutDetail     string           // why, for people

@@ -20,6 +20,8 @@ type Outcome struct {
 	Unused     bool             // idle: the connection carried nothing before it was held
 	EndsAtAge  time.Duration    // the server ends connections at this age, idle or not, and told; 0: nothing says so
 	Limit      *ConnectionLimit // how many requests a connection carried; nil: it was not looked for, nor told
+	Burst      *BurstSeen       // burst: what its calls met; nil: another kind, or it did not get so far
+	Predicted  []Prediction     // what the application's calls would meet; nil: nothing was measured, or their times are not known
 	KeepAlive  time.Duration    // expected; 0: not said
 	Every      time.Duration
 	Started    time.Time

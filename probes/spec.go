@@ -72,6 +72,8 @@ type Spec struct {
 	Unused    bool            // idle: also hold connections that never carried a request
 	Requests  int             // http: how many on one connection, one after the other, to find its limits; 0 and 1: one
 	Gap       time.Duration   // between those
+	Burst     *Shape          // burst: never nil; else nil
+	Calls     string          // burst, idle: a file of the times of the application's calls, for the prediction; empty: the declared shape
 	Client    *Client         // the target's; nil: not declared
 	Via       Via
 	Accepted  []Accepted // the target's: what is known and lived with

@@ -74,6 +74,7 @@ type service struct {
 	log    *slog.Logger
 	loops  []*loop
 	health *health
+	board  *board
 	end    context.CancelCauseFunc      // ends all loops
 	scrape atomic.Pointer[http.Handler] // nil: there are no metrics yet
 
@@ -90,7 +91,7 @@ type service struct {
 func newService(sys system, cfg config.Config, flags runFlags, out outputFlags, log *slog.Logger) *service {
 	host, _ := os.Hostname() // unknown stays empty
 	return &service{
-		sys: sys, cfg: served(cfg), flags: flags, out: out, log: log, health: newHealth(),
+		sys: sys, cfg: served(cfg), flags: flags, out: out, log: log, health: newHealth(), board: newBoard(),
 		kept: &kept{}, turn: make(turn, 1), beside: besideServe(sys.env, host), seeds: rand.New(rand.NewPCG(flags.seed, 0)), notes: map[string]bool{}, standing: map[string]string{},
 	}
 }

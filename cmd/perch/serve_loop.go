@@ -101,6 +101,7 @@ func (s *service) wave(ctx context.Context, l *loop) {
 		w.finish(ctx, &run)
 	}
 	s.last = run
+	s.board.take(run)
 	s.health.setState(w.unsaved)
 	s.sayWave(w, l, run)
 	if err := taken(w.unsaved); err != nil {

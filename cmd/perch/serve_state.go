@@ -75,7 +75,7 @@ func (s *service) makeShared(p *pass) {
 	if p.store != nil {
 		p.showMemory()
 	}
-	p.runner = p.newRunner(s.sys.clock(), s.cfg.Alerts.Settle, nil)
+	p.runner = p.newRunner(s.sys.clock(), s.cfg.Alerts.Settle, s.board.watch)
 	scrape := p.metrics.Handler(s.log)
 	s.scrape.Store(&scrape)
 }
