@@ -26,9 +26,13 @@ type PoolOrder string
 
 // The orders.
 const (
-	PoolLIFO PoolOrder = "lifo" // the one that was used last
-	PoolFIFO PoolOrder = "fifo" // the one that has been idle for longest
+	PoolLIFO   PoolOrder = "lifo"   // the one that was used last
+	PoolFIFO   PoolOrder = "fifo"   // the one that has been idle for longest
+	PoolOldest PoolOrder = "oldest" // the one that was opened first
 )
+
+// PoolOrders returns the orders.
+func PoolOrders() []PoolOrder { return []PoolOrder{PoolLIFO, PoolFIFO, PoolOldest} }
 
 // BurstSeen is what the calls of a burst probe met.
 type BurstSeen struct {

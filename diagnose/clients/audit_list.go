@@ -43,6 +43,18 @@ func (c Client) idleWords() string {
 	return text
 }
 
+func (c Client) poolWords() string {
+	text := map[probes.PoolOrder]string{
+		probes.PoolLIFO:   "the one that was used last (LIFO)",
+		probes.PoolFIFO:   "the one that has been idle for longest (FIFO)",
+		probes.PoolOldest: "the one that was opened first",
+	}[c.Pool.Order]
+	if c.Pool.How != "" {
+		text += "; " + c.Pool.How
+	}
+	return text
+}
+
 func (c Client) looksWords() string {
 	switch c.Looks.Limit.Mode {
 	case probes.LimitAfter:

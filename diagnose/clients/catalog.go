@@ -26,6 +26,7 @@ type Client struct {
 	Measured string // the version that the measured facts hold for; empty: none are
 	Idle     IdleLimit
 	Looks    Validation
+	Pool     Pooling
 	Retries  Retrying
 	Facts    map[Event]Fact
 	HTTP2    map[Event]Fact      // what differs, or is known, over HTTP/2
@@ -51,6 +52,20 @@ type Validation struct {
 	Fixed  bool         // no setting changes it
 	How    string
 	Source Source
+}
+
+// Pooling is which of several idle connections the client uses.
+type Pooling struct {
+	Order  probes.PoolOrder
+	How    string // what else is to be known of it, such as the setting that changes it; empty: nothing
+	Source Source
+}
+
+// PoolOrder returns which of several idle connections that kind of client uses;
+// empty: the catalog does not know the client.
+func PoolOrder(kind string) probes.PoolOrder {
+	client, _ := Lookup(kind)
+	return client.Pool.Order
 }
 
 // Retrying is the client's own second try.

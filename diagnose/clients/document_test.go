@@ -78,6 +78,8 @@ the application gets; and how its settings are written. Look yours up here befor
   documentation or source. What is neither is left out, and said to be unknown.
 - A client's second table is for HTTP/2, where it was measured. What comes before a connection, and what a status says, is in the
   first one, whichever protocol is spoken.
+- *Of several idle ones* is which connection its pool hands out: *lifo*, the one that was used last, so that the others age; *fifo*,
+  the one that has been idle for longest, so that none does while there are calls; *oldest*, the one that was opened first.
 - Events are named as a client can tell them. *Closed while idle* was there to be seen before the request; *closes on the
   request* was not: the close crossed it, or the server read the request first. No client can tell these two apart.
 - Settings are written for a limit of %s s, which is safe on a path that ends idle connections after %s s. ` + "`perch idle URL`" + `
@@ -89,10 +91,10 @@ the application gets; and how its settings are written. Look yours up here befor
 
 // overview is one line for each client.
 func overview(b *bytes.Buffer) {
-	b.WriteString("| client | drops idle connections after | looks before use | closed while idle, GET / POST | closes on the request, GET / POST | no answer |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| client | drops idle connections after | looks before use | of several idle ones | closed while idle, GET / POST | closes on the request, GET / POST | no answer |\n|---|---|---|---|---|---|---|\n")
 	for _, kind := range Kinds() {
 		c, _ := Lookup(kind)
-		fmt.Fprintf(b, "| [%s](#%s) | %s | %s | %s | %s | %s |\n", c.Name, anchor(c.Name), c.idleWords(), looksShort(c.Looks),
+		fmt.Fprintf(b, "| [%s](#%s) | %s | %s | %s | %s | %s | %s |\n", c.Name, anchor(c.Name), c.idleWords(), looksShort(c.Looks), c.Pool.Order,
 			pair(c.Facts[ClosedIdle]), pair(c.Facts[ClosesOnRequest]), pair(c.Facts[Silence]))
 	}
 	h2Overview(b)
@@ -196,6 +198,7 @@ func clientPage(b *bytes.Buffer, c Client) {
 		fixed = ". No setting changes that"
 	}
 	fmt.Fprintf(b, "- Looks before use: %s (%s)%s.\n", c.looksWords(), c.Looks.Source, fixed)
+	fmt.Fprintf(b, "- Of several idle connections it uses: %s (%s).\n", c.poolWords(), c.Pool.Source)
 	fmt.Fprintf(b, "- Second try of its own: %s (%s).", c.Retries.Does, c.Retries.Source)
 	if len(c.Retries.Methods) > 0 {
 		fmt.Fprintf(b, " Methods that it sends again: %s.", strings.Join(c.Retries.Methods, ", "))

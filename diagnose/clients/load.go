@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+
+	"perch.example/probes"
 )
 
 //go:embed catalog.yaml
@@ -89,6 +91,7 @@ type (
 		Measured    string                `yaml:"measured"`
 		Idle        idleDoc               `yaml:"idle"`
 		Looks       looksDoc              `yaml:"looks"`
+		Pool        poolDoc               `yaml:"pool"`
 		Retries     retriesDoc            `yaml:"retries"`
 		Outcomes    map[string]outcomeDoc `yaml:"outcomes"`
 		Facts       map[Event]factDoc     `yaml:"facts"`
@@ -110,6 +113,11 @@ type (
 		Fixed  bool   `yaml:"fixed"`
 		How    string `yaml:"how"`
 		Source Source `yaml:"source"`
+	}
+	poolDoc struct {
+		Order  probes.PoolOrder `yaml:"order"`
+		How    string           `yaml:"how"`
+		Source Source           `yaml:"source"`
 	}
 	retriesDoc struct {
 		Does    string   `yaml:"does"`

@@ -89,6 +89,7 @@ language: L
 verb: v
 idle: {limit: 5s, margin: 1s, source: D}
 looks: {from: always, how: x, source: M}
+pool: {order: lifo, source: D}
 retries: {does: none, source: D}
 facts: {no answer: {get: notices, post: o, source: M}}
 hierarchies: [h]
@@ -115,6 +116,7 @@ hierarchies: [h]
 		{"post: o, source: M", "post: o", `no answer: want source M or D, got ""`},
 		{"    source: D", "    source: ''", `w: want source M or D, got ""`},
 		{"limit: 5s", "limit: 5", `c: idle: want none, never, always or a duration such as 2s, got "5"`},
+		{"pool: {order: lifo, source: D}", "pool: {order: random, source: D}", `c: pool: want order ["lifo" "fifo" "oldest"], got "random"`},
 		{"margin: 1s", "margin: -1s", `c: idle.margin: want none`},
 		{"    hierarchies: [h]", "    hierarchies: [i]", `w: no hierarchy is called "i"`},
 	} {

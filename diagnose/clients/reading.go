@@ -29,6 +29,7 @@ func (r *reading) client(d clientDoc) Client {
 		Looks: Validation{
 			Limit: r.limit(d.Kind+": looks", d.Looks.From), Fixed: d.Looks.Fixed, How: d.Looks.How, Source: r.source(d.Kind+": looks", d.Looks.Source),
 		},
+		Pool: r.pool(d),
 		Retries: Retrying{
 			Does: d.Retries.Does, Methods: d.Retries.Methods, Off: d.Retries.Off, Source: r.source(d.Kind+": retries", d.Retries.Source),
 		},
@@ -141,6 +142,13 @@ func (r *reading) errors(at string, shared []string, own map[string][]string) ma
 		all[child] = parents
 	}
 	return all
+}
+
+func (r *reading) pool(d clientDoc) Pooling {
+	if !slices.Contains(probes.PoolOrders(), d.Pool.Order) {
+		r.wrong("%s: pool: want order %q, got %q", d.Kind, probes.PoolOrders(), d.Pool.Order)
+	}
+	return Pooling{Order: d.Pool.Order, How: d.Pool.How, Source: r.source(d.Kind+": pool", d.Pool.Source)}
 }
 
 func (r *reading) source(at string, s Source) Source {
