@@ -18,6 +18,7 @@ func documented() map[string]told {
 		never   = "never"
 		notIdle = "of a probe that is not of kind `idle`, and until a run measured it"
 		noState = "without `state`"
+		ofServe = "in `perch run`"
 	)
 	return map[string]told{
 		"perch_probe_success": {"0 or 1", "until a run of the probe was judged; one that was left out or cut short leaves it as it was",
@@ -62,7 +63,12 @@ func documented() map[string]told {
 		"perch_notices_pending": {"a number of notices", noState, "max by (perch, destination) (perch_notices_pending) > 0"},
 		"perch_notices_oldest_pending_timestamp_seconds": {moment, "when none waits, and " + noState,
 			"time() - max by (perch, destination) (perch_notices_oldest_pending_timestamp_seconds)"},
-		"perch_problems_total":        {"a count", never, "sum by (perch, part) (increase(perch_problems_total[1d])) > 0"},
+		"perch_problems_total": {"a count", never, "sum by (perch, part) (increase(perch_problems_total[1d])) > 0"},
+		"perch_leader": {"0 or 1", ofServe + ", and without a ConfigMap as `state`",
+			"sum by (perch, vantage) (perch_leader) != 1"},
+		"perch_config_last_reload_successful": {"0 or 1", ofServe, "min by (perch, vantage) (perch_config_last_reload_successful) == 0"},
+		"perch_config_last_reload_success_timestamp_seconds": {moment, ofServe,
+			"time() - max by (perch, vantage) (perch_config_last_reload_success_timestamp_seconds)"},
 		"perch_build_info":            {"always 1", never, "count by (version) (perch_build_info)"},
 		"probe_success":               {"0 or 1", "without `metrics.blackbox_names`; else as `perch_probe_success`", "probe_success == 0"},
 		"probe_duration_seconds":      {seconds, "without `metrics.blackbox_names`, and until a fresh connection was tried", "probe_duration_seconds"},

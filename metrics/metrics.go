@@ -46,6 +46,19 @@ type spec struct {
 
 // New makes the series that a config can count, at zero, and nothing else.
 func New(o Options) *Metrics {
+	m := newMetrics(o)
+	for _, t := range o.Targets {
+		m.createTarget(t)
+		for _, s := range t.Probes {
+			m.createProbe(s)
+		}
+	}
+	m.createOwn(o)
+	return m
+}
+
+// newMetrics makes metrics without any series.
+func newMetrics(o Options) *Metrics {
 	m := &Metrics{
 		name: o.Name, vantage: o.Vantage, shard: o.Shard,
 		vectors: newVectors(), blackbox: o.BlackboxNames, targets: o.Targets,
@@ -59,13 +72,6 @@ func New(o Options) *Metrics {
 		own = append(own, pair("shard", o.Shard))
 	}
 	m.labelled = gatherer{m.bare.vectors, own}
-	for _, t := range o.Targets {
-		m.createTarget(t)
-		for _, s := range t.Probes {
-			m.createProbe(s)
-		}
-	}
-	m.createOwn(o)
 	return m
 }
 
@@ -125,5 +131,9 @@ func (m *Metrics) createOwn(o Options) {
 			v.notices.exist(d, r)
 		}
 	}
-	v.buildInfo.set(1, o.Version, o.GoVersion, o.Revision)
+	m.createBuildInfo(o)
+}
+
+func (m *Metrics) createBuildInfo(o Options) {
+	m.vectors.buildInfo.set(1, o.Version, o.GoVersion, o.Revision)
 }

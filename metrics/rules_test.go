@@ -45,6 +45,8 @@ func everything(o Options) *Metrics {
 		}
 	}
 	m.Observe(run)
+	m.Reloaded(true, moment())
+	m.Leads(true)
 	for _, d := range o.Destinations {
 		m.Pending(d, 1, moment())
 	}
@@ -153,6 +155,7 @@ func contract() map[string]dto.MetricType {
 		"perch_scheduling_delay_seconds": h,
 		"perch_notices_total":            c, "perch_notices_pending": g, "perch_notices_oldest_pending_timestamp_seconds": g,
 		"perch_problems_total": c, "perch_build_info": g,
+		"perch_leader": g, "perch_config_last_reload_successful": g, "perch_config_last_reload_success_timestamp_seconds": g,
 	}
 }
 

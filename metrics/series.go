@@ -23,10 +23,10 @@ func Series(o Options) int {
 // one without end, the sum and the count.
 func seriesOf(buckets []float64) int { return len(buckets) + 3 }
 
-// ownSeries: two gauges of the last run, build_info, and for each destination
-// its results and two gauges.
+// ownSeries: two gauges of the last run, build_info, three of perch serve, and
+// for each destination its results and two gauges.
 func ownSeries(destinations int) int {
-	return len(runVerdicts()) + 2 + seriesOf(delayBuckets()) + len(probes.Parts()) + 1 +
+	return len(runVerdicts()) + 2 + seriesOf(delayBuckets()) + len(probes.Parts()) + 1 + 3 +
 		destinations*(len(noticeResults())+2)
 }
 

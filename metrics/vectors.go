@@ -32,6 +32,8 @@ type vectors struct {
 	problems                     *vector
 	buildInfo                    *vector
 
+	leader, reloadSuccessful, reloadedAt *vector // of perch serve alone
+
 	// Under the names of blackbox_exporter, for its dashboards.
 	blackboxSuccess, blackboxDuration, blackboxPhase *vector
 }
@@ -45,6 +47,7 @@ func (v vectors) all() []*vector {
 		v.certificateExpiry, v.requests, v.budgetLimit, v.budgetWait,
 		v.runs, v.runDuration, v.runCompleted, v.schedulingDelay,
 		v.notices, v.noticesPending, v.noticeOldest, v.problems, v.buildInfo,
+		v.leader, v.reloadSuccessful, v.reloadedAt,
 		v.blackboxSuccess, v.blackboxDuration, v.blackboxPhase,
 	}
 	slices.SortFunc(all, func(a, b *vector) int { return cmp.Compare(a.name, b.name) })
@@ -57,6 +60,7 @@ func newVectors() vectors {
 	v.addIdle()
 	v.addTarget()
 	v.addOwn()
+	v.addServing()
 	v.addBlackbox()
 	return v
 }
@@ -130,6 +134,15 @@ func (v *vectors) addOwn() {
 		"When the oldest of the notices that wait was made.", "destination")
 	v.problems = counter("perch_problems_total", "What perch itself could not do, by part.", "part")
 	v.buildInfo = gauge("perch_build_info", "1; the labels say which perch this is.", "version", "goversion", "revision")
+}
+
+func (v *vectors) addServing() {
+	v.leader = gauge("perch_leader",
+		"1 if this replica of perch serve is the one that probes, 0 if it stands by.")
+	v.reloadSuccessful = gauge("perch_config_last_reload_successful",
+		"1 if perch serve took its config in when it last read it, 0 if that was refused and the one before it stays.")
+	v.reloadedAt = gauge("perch_config_last_reload_success_timestamp_seconds",
+		"When perch serve last took its config in.")
 }
 
 func (v *vectors) addBlackbox() {
