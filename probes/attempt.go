@@ -37,6 +37,7 @@ type Attempt struct {
 	NoHTTP2     bool        // the peer answered in text where HTTP/2 was spoken
 	Goaway      *Goaway     // HTTP/2: the last GOAWAY that came; nil: none
 	Proto       string
+	Began       time.Time     // when its connection was to be opened, or the one it had held was due; zero: nothing was tried
 	Started     time.Time     // when the first request byte was about to leave; zero when nothing left
 	Elapsed     time.Duration // first request byte to the end of the attempt (the opening, when that failed)
 	Phases      Phases
@@ -62,6 +63,7 @@ type Attempt struct {
 	PinnedIP      *PinnedIP      // reused: the host's name no longer gives Remote; nil: it does, or nobody looked
 	TraceID       string
 	SpanID        string
+	Hops          []Hop // the requests before this one that were redirected, in their order; nil: none
 
 	Queued     bool          // the close was already queued in our kernel before we wrote: validation would have seen it
 	Delay      time.Duration // perch's own scheduling delay during the attempt: how late it woke, or looked
@@ -75,6 +77,15 @@ type Attempt struct {
 	TLS        *TLSFacts     // of the connection's handshake, shared by its attempts; nil: no TLS
 	TLSExpiry  time.Time     // NotAfter of the leaf certificate; zero: no TLS
 	Via        []string      // proxies and meshes seen in the answer's headers
+}
+
+// Hop is a request that was answered with a redirect, which perch followed. Its
+// span id went out with it.
+type Hop struct {
+	SpanID  string
+	Status  int
+	Started time.Time
+	Elapsed time.Duration
 }
 
 // OK reports whether the attempt ended in a whole answer, as expected.

@@ -125,6 +125,7 @@ func (c *call) open(ctx context.Context, role Role) (x exchanged) {
 	default:
 		x.attempt, x.evidence = c.attempt(opening, Classify(opening)), opening
 		c.proxyAnswer(&x.attempt, opening.ProxyAnswer)
+		x.attempt.Began = since
 		c.own(&x.attempt, opening, since)
 	}
 	return x
@@ -163,7 +164,8 @@ func (c *call) send(ctx context.Context, conn *wire.Conn, role Role, req *http.R
 		x.attempt.answer(response)
 		c.proxyAnswered(&x.attempt)
 	}
-	c.own(&x.attempt, e, began(e))
+	x.attempt.Began = began(e)
+	c.own(&x.attempt, e, x.attempt.Began)
 	return x
 }
 
@@ -184,6 +186,8 @@ func (c *call) follow(ctx context.Context, x *exchanged) {
 		if x.unfollowed(next.denied) {
 			return
 		}
+		a := x.attempt
+		next.attempt.Hops = append(a.Hops, Hop{SpanID: a.SpanID, Status: a.Status, Started: a.Started, Elapsed: a.Elapsed})
 		x.take(next)
 		from = to
 	}

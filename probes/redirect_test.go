@@ -182,6 +182,10 @@ func TestRedirectsCarryNoCredentials(t *testing.T) {
 			if hopTrace, hopSpan := parseTraceparent(t, seen[1].Header); hopTrace != trace || hopSpan == span {
 				t.Errorf("the hop is %s %s after %s %s", hopTrace, hopSpan, trace, span)
 			}
+			hops := o.Attempts[0].Hops
+			if len(hops) != 1 || hops[0].SpanID != span || hops[0].Status/100 != 3 || hops[0].Started.After(o.Attempts[0].Started) {
+				t.Errorf("the attempt tells of the hops %+v, the wire of the span %s", hops, span)
+			}
 		})
 	}
 }

@@ -95,6 +95,9 @@ func TestTraceIDs(t *testing.T) {
 			if trace, span := parseTraceparent(t, p.requests()[i].Header); a.TraceID != trace || a.SpanID != span {
 				t.Errorf("attempt %d says %s %s, the wire %s %s", i, a.TraceID, a.SpanID, trace, span)
 			}
+			if a.Began.IsZero() || a.Began.After(a.Started) {
+				t.Errorf("attempt %d began at %s and left at %s", i, a.Began, a.Started)
+			}
 		}
 	})
 }
