@@ -38,7 +38,7 @@ func benchmarkSteps(b *testing.B, kind probes.Kind) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		w := &wave{done: make(chan probes.Observation, 64), secrets: newSecretCache(nil)}
+		w := &wave{runner: New(Options{}), done: make(chan probes.Observation, 64), secrets: newSecretCache(nil)}
 		w.env = probes.Env{Dial: network.Dial, UserAgent: "perch/bench", IDs: probes.NewIDs(1), Log: slog.New(slog.DiscardHandler)}
 		budget := newBudget(target, p.Calendar(target.Name), target.DailyLimit, time.Now())
 		w.shares = map[string]share{target.Name: {budget, budget.enter()}}

@@ -43,7 +43,7 @@ const (
 // concurrent use.
 type budget struct {
 	limiter *rate.Limiter
-	open    chan struct{}  // one token an open connection
+	open    conns
 	limit   int            // requests a UTC day
 	gate    *plan.Calendar // what may leave in which window; nothing is booked in it. The policy's, where that is less than was planned
 
@@ -69,7 +69,7 @@ func newBudget(t probes.Target, cal *plan.Calendar, left int, start time.Time) *
 		start: start, gate: gate, cal: cal.Clone(), room: plan.NewOpen(t.MaxConnections), // cloned: a plan may be played again
 		limit: t.DailyLimit, left: left, day: dayOf(start), waves: map[*tally]bool{},
 		limiter: rate.NewLimiter(rate.Limit(t.Budget()), gate.Allowed()),
-		open:    make(chan struct{}, t.MaxConnections),
+		open:    conns{most: t.MaxConnections},
 	}
 }
 
@@ -186,6 +186,12 @@ func (b *budget) count(a probes.Attempt) {
 // goes on although the target seems to be down: only the reuse and the control
 // tell what its connection was worth.
 func (b *budget) refused(s *slots) error {
+	if s.allowed != nil {
+		if err := s.allowed(); err != nil {
+			s.tally.denied++
+			return err
+		}
+	}
 	why := ""
 	now := time.Now()
 	if !s.begun || now.Before(b.blocked) {

@@ -19,11 +19,12 @@ const (
 // lateness samples how late perch itself wakes: what it did not notice in
 // time must not be blamed on the path.
 type lateness struct {
-	cancel  context.CancelFunc
-	tick    func() // called at each sample; nil: nothing
-	samples chan []time.Duration
+	cancel context.CancelFunc
+	tick   func() // called at each sample; nil: nothing
+	done   chan struct{}
 
 	mu     sync.Mutex
+	late   ring
 	due    time.Time // of the next sample
 	stalls []stall   // the newest
 }
@@ -38,13 +39,13 @@ type stall struct {
 // sample, where there is one.
 func watchLateness(ctx context.Context, tick func()) *lateness {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &lateness{cancel: cancel, tick: tick, samples: make(chan []time.Duration, 1), due: time.Now().Add(lateEvery)}
+	l := &lateness{cancel: cancel, tick: tick, done: make(chan struct{}), due: time.Now().Add(lateEvery)}
 	go l.watch(ctx)
 	return l
 }
 
 func (l *lateness) watch(ctx context.Context) {
-	var late ring
+	defer close(l.done)
 	timer := time.NewTimer(lateEvery)
 	defer timer.Stop()
 	for {
@@ -52,11 +53,10 @@ func (l *lateness) watch(ctx context.Context) {
 		timer.Reset(lateEvery)
 		select {
 		case <-ctx.Done():
-			l.samples <- late.samples
 			return
 		case <-timer.C:
 		}
-		late.add(l.took(due))
+		l.took(due)
 		if l.tick != nil {
 			l.tick()
 		}
@@ -71,12 +71,13 @@ func (l *lateness) next() time.Time {
 	return l.due
 }
 
-// took returns how late a sample is, and keeps it if it is a stall.
+// took keeps how late a sample is, which it returns; a stall by itself, too.
 func (l *lateness) took(due time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	late := max(0, now.Sub(due))
+	l.late.add(late)
 	if late >= stallFrom {
 		l.stalls = append(l.stalls[max(0, len(l.stalls)+1-mostStalls):], stall{now, late})
 	}
@@ -115,7 +116,17 @@ func (r *ring) add(d time.Duration) {
 	r.n++
 }
 
+// take returns the samples since the last take.
+func (l *lateness) take() []time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	samples := l.late.samples
+	l.late = ring{}
+	return samples
+}
+
 func (l *lateness) stop() []time.Duration {
 	l.cancel()
-	return <-l.samples
+	<-l.done
+	return l.take()
 }

@@ -25,7 +25,7 @@ func sidecarPorts() []sidecarPort {
 	}
 }
 
-// meshLook looks once a run whether a sidecar stands beside perch.
+// meshLook looks once whether a sidecar stands beside perch.
 type meshLook struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -49,6 +49,16 @@ func lookForMesh(ctx context.Context, listens func(ctx context.Context, address 
 func (m *meshLook) found() string {
 	<-m.done
 	return m.words
+}
+
+// over reports whether it is known.
+func (m *meshLook) over() bool {
+	select {
+	case <-m.done:
+		return true
+	default:
+		return false
+	}
 }
 
 func (m *meshLook) end() {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"perch.example/plan"
@@ -47,12 +48,16 @@ type Result struct {
 // Runner plays plans, one after the other or several at once: they share the
 // budget of each target, for as long as the process lives. Make one with New.
 type Runner struct {
-	options Options
 	tokens  *tokens
-	began   time.Time
-	left    map[string]int // requests still allowed then
+	settles time.Time // until then a connection that cannot be opened is tried again
+	pulse   pulse
+	policy  atomic.Pointer[probes.Policy] // that holds now
 
 	mu      sync.Mutex
+	options Options
+	began   time.Time // when the options came
+	targets map[string]probes.Target
+	left    map[string]int     // requests still allowed then
 	budgets map[string]*budget // of the targets that had a step
 
 	descriptors probes.Descriptors // of gRPC methods, for all waves
@@ -60,18 +65,30 @@ type Runner struct {
 
 // New returns a runner that has sent nothing yet.
 func New(o Options) *Runner {
+	now := time.Now()
+	r := &Runner{tokens: newTokens(o.TokensSent), settles: now.Add(o.Settle), budgets: map[string]*budget{}}
+	if o.Dial == nil {
+		r.pulse.listens = listens
+	}
+	r.take(o, now)
+	return r
+}
+
+// take takes over what the runner needs from outside.
+func (r *Runner) take(o Options, now time.Time) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.LeaveAlone = maps.Clone(o.LeaveAlone)
-	r := &Runner{options: o, tokens: newTokens(o.TokensSent), began: time.Now(), left: map[string]int{}, budgets: map[string]*budget{}}
+	r.options, r.began = o, now
+	r.policy.Store(o.Policy)
+	r.targets, r.left = map[string]probes.Target{}, map[string]int{}
 	for _, t := range o.Targets {
-		r.left[t.Name] = t.DailyLimit
+		r.targets[t.Name], r.left[t.Name] = t, t.DailyLimit
 		if o.Daily != nil {
 			r.left[t.Name] = o.Daily(t.Name)
 		}
 	}
-	return r
 }
 
 // Run plays one plan and calls yield for each finished step.
@@ -85,26 +102,18 @@ func Run(ctx context.Context, p *plan.Plan, o Options, yield func(probes.Observa
 // and what is running ends as canceled; Play returns after the last yield.
 func (r *Runner) Play(ctx context.Context, p *plan.Plan, yield func(probes.Observation)) Result {
 	w := r.newWave(ctx, p)
-	pod := newOwnPod(hostSystem())
-	defer pod.close()
-	watch := watchLateness(ctx, pod.sample)
-	w.env.Own = func(since time.Time) probes.OwnPod { return pod.since(since, watch.since(since)) }
-	if r.options.Dial == nil { // elsewhere nothing of this machine's is on the way
-		mesh := lookForMesh(ctx, listens)
-		defer mesh.end()
-		w.env.Mesh = mesh.found
-	}
+	r.pulse.enter(&w.env)
 	go w.startAll(ctx)
 	for range p.Steps {
 		yield(<-w.done)
 	}
-	res := Result{Delays: watch.stop(), Tokens: r.tokens.taken()}
+	res := Result{Delays: r.pulse.exit(), Tokens: r.tokens.taken()}
 	if ctx.Err() != nil {
 		res.CutShort = context.Cause(ctx).Error()
 	}
-	for _, t := range r.options.Targets {
-		if mine, there := w.shares[t.Name]; there {
-			use, settled := mine.exit(mine.tally, t)
+	for _, c := range p.Targets {
+		if mine, there := w.shares[c.Target]; there {
+			use, settled := mine.exit(mine.tally, w.targets[c.Target])
 			res.Budget = append(res.Budget, use)
 			if settled.Times > 0 {
 				res.Settled = append(res.Settled, settled)

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"perch.example/plan"
@@ -12,9 +11,10 @@ import (
 // slots is one step's part of its target's budget.
 type slots struct {
 	budget               *budget
-	tally                *tally // of the step's wave
-	promised             int    // requests that it may still send whatever the others do
-	begun                bool   // a request left
+	tally                *tally       // of the step's wave
+	allowed              func() error // what a policy that came since the step began says; nil: nothing
+	promised             int          // requests that it may still send whatever the others do
+	begun                bool         // a request left
 	warm, reuse, control place
 	describe             place          // server reflection's first request
 	next                 []place        // many on one connection, after the first
@@ -136,14 +136,12 @@ func (s *slots) Dial(ctx context.Context, role probes.Role) (func(), error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	open := s.budget.open
-	select {
-	case open <- struct{}{}:
-		s.dialled, s.dialling = time.Now(), role
-		return sync.OnceFunc(func() { <-open }), nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	release, err := s.budget.open.take(ctx)
+	if err != nil {
+		return nil, err
 	}
+	s.dialled, s.dialling = time.Now(), role
+	return release, nil
 }
 
 // controlFits reports whether the control can leave about now. Its booking is

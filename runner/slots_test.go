@@ -146,8 +146,8 @@ func TestDialWaitsForAPlace(t *testing.T) {
 		if _, err := s.Dial(ctx, probes.RoleWarm); err == nil {
 			t.Error("a run that has ended opened a connection")
 		}
-		if len(b.open) != 1 {
-			t.Errorf("%d are open", len(b.open))
+		if b.open.open != 1 {
+			t.Errorf("%d are open", b.open.open)
 		}
 	})
 }
@@ -166,8 +166,8 @@ func TestDialIsRefused(t *testing.T) {
 				spoil(b)
 				_, err := s.Dial(t.Context(), role)
 				var d *probes.Denied
-				if !errors.As(err, &d) || !strings.Contains(d.Why, why) || d.Later || len(b.open) != 0 || b.denied != 1 {
-					t.Errorf("%s: %v, %d open, %d denied", role, err, len(b.open), b.denied)
+				if !errors.As(err, &d) || !strings.Contains(d.Why, why) || d.Later || b.open.open != 0 || b.denied != 1 {
+					t.Errorf("%s: %v, %d open, %d denied", role, err, b.open.open, b.denied)
 				}
 			})
 		}

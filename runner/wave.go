@@ -13,12 +13,14 @@ import (
 
 // wave is one plan that is played.
 type wave struct {
+	runner  *Runner
 	env     probes.Env
 	settle  bool
 	secrets *secretCache
 	shares  map[string]share // by target
-	steps   []timed          // by at
-	turns   []uint64         // of each step, among those of its probe
+	targets map[string]probes.Target
+	steps   []timed  // by at
+	turns   []uint64 // of each step, among those of its probe
 	done    chan probes.Observation
 }
 
@@ -38,9 +40,11 @@ type timed struct {
 // newWave takes part in the budgets of the plan's targets, and books its steps,
 // once the tokens that these begin with are there.
 func (r *Runner) newWave(ctx context.Context, p *plan.Plan) *wave {
-	o := r.options
+	r.mu.Lock()
+	o, targets := r.options, r.targets
+	r.mu.Unlock()
 	w := &wave{
-		settle: o.Settle > 0, secrets: newSecretCache(o.Secrets), shares: map[string]share{},
+		settle: o.Settle > 0, runner: r, targets: targets, secrets: newSecretCache(o.Secrets), shares: map[string]share{},
 		done: make(chan probes.Observation, 64),
 	}
 	w.env = probes.Env{
@@ -56,9 +60,10 @@ func (r *Runner) newWave(ctx context.Context, p *plan.Plan) *wave {
 	r.tokens.fetchFirst(ctx, p, w.env)
 	now := time.Now()
 	soonest := map[string]time.Duration{} // of the targets whose budgets other waves began
-	for _, t := range o.Targets {
-		cal := p.Calendar(t.Name)
-		if cal == nil {
+	for _, c := range p.Targets {
+		cal := p.Calendar(c.Target)
+		t, known := targets[c.Target]
+		if cal == nil || !known {
 			continue
 		}
 		b, begun := r.budgetOf(t, cal, now)
@@ -101,7 +106,7 @@ func (r *Runner) budgetOf(t probes.Target, cal *plan.Calendar, now time.Time) (b
 	b.noted(r.options.LeaveAlone[t.Name], now)
 	b.sentBefore(r.options.Sent[t.Name], r.began)
 	b.first = settling{
-		began: r.began, until: r.began.Add(r.options.Settle), log: r.options.Log, told: probes.Settled{Target: t.Name},
+		began: r.began, until: r.settles, log: r.options.Log, told: probes.Settled{Target: t.Name},
 	}
 	r.budgets[t.Name] = b
 	return b, false
@@ -112,6 +117,10 @@ func (r *Runner) budgetOf(t probes.Target, cal *plan.Calendar, now time.Time) (b
 func (w *wave) book(s plan.Step, after time.Duration, anew bool) {
 	b := w.shares[s.Spec.Target].budget
 	switch {
+	case b == nil:
+		s.NoRoom = "the target is not in the config any more"
+		w.steps = append(w.steps, timed{Step: s})
+		return
 	case s.NoRoom != "":
 		w.steps = append(w.steps, timed{Step: s})
 		return
@@ -131,7 +140,11 @@ func (w *wave) startAll(ctx context.Context) {
 	defer timer.Stop()
 	for _, s := range w.steps {
 		mine := w.shares[s.Spec.Target]
-		timer.Reset(time.Until(s.at.Add(-mine.lead())))
+		at := s.at
+		if !at.IsZero() {
+			at = at.Add(-mine.lead())
+		}
+		timer.Reset(time.Until(at))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -155,6 +168,7 @@ func (w *wave) startAll(ctx context.Context) {
 }
 
 func (w *wave) play(ctx context.Context, s plan.Step, mine *slots) {
+	mine.allowed = w.since(s)
 	env := w.env
 	env.Step, env.Turn, env.Slots = s.Index, w.turns[s.Index], mine
 	if w.settle {
