@@ -280,14 +280,33 @@ func ending(segments []Segment) (Ending, bool) {
 	// Where both ends are far apart a segment that left after the FIN may not
 	// have seen it: its own acknowledgement tells.
 	behind := closing.Seq + uint32(closing.Data) + 1
+	asked := sentBy(segments, answered)
 	for _, s := range segments {
 		if s.FromServer || s.Data == 0 || !s.At.After(answered) || (closing.FIN && !before(s.Ack, behind)) {
 			continue
+		}
+		if asked != nil && !before(*asked, s.Seq+uint32(s.Data)) {
+			continue // sent again, since an acknowledgement was late: it was answered before
 		}
 		e.Asked = true
 		e.Crossed = e.Crossed || before(closing.Ack, s.Seq+uint32(s.Data))
 	}
 	return e, true
+}
+
+// sentBy is the sequence number up to which the client had sent data by then; nil:
+// it had sent none.
+func sentBy(segments []Segment, by time.Time) *uint32 {
+	var last *uint32
+	for _, s := range segments {
+		if s.FromServer || s.Data == 0 || s.At.After(by) {
+			continue
+		}
+		if end := s.Seq + uint32(s.Data); last == nil || before(*last, end) {
+			last = &end
+		}
+	}
+	return last
 }
 
 // before compares sequence numbers, which wrap around.
