@@ -73,6 +73,8 @@ type Retrying struct {
 	Does    string   // in words
 	Methods []string // those that it sends again where the fact's Safe cell says so; nil: GET, HEAD, OPTIONS, TRACE
 	Off     string   // the setting that turns it off; empty: there is none
+	Times   int      // how often, each on what the pool hands out next; 0: until it has opened a new connection
+	Renews  bool     // on a new connection at once, whatever the pool holds
 	Source  Source
 }
 

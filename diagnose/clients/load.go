@@ -123,6 +123,8 @@ type (
 		Does    string   `yaml:"does"`
 		Methods []string `yaml:"methods"`
 		Off     string   `yaml:"off"`
+		Times   int      `yaml:"times"`
+		Renews  bool     `yaml:"renews"`
 		Source  Source   `yaml:"source"`
 	}
 	settingsDoc struct {

@@ -31,7 +31,8 @@ func (r *reading) client(d clientDoc) Client {
 		},
 		Pool: r.pool(d),
 		Retries: Retrying{
-			Does: d.Retries.Does, Methods: d.Retries.Methods, Off: d.Retries.Off, Source: r.source(d.Kind+": retries", d.Retries.Source),
+			Does: d.Retries.Does, Methods: d.Retries.Methods, Off: d.Retries.Off,
+			Times: d.Retries.Times, Renews: d.Retries.Renews, Source: r.source(d.Kind+": retries", d.Retries.Source),
 		},
 		Facts:    map[Event]Fact{},
 		HTTP2:    map[Event]Fact{},
