@@ -32,6 +32,7 @@ type call struct {
 	body   []byte    // of each request; nil: none
 	grpc   *grpcCall // nil: plain HTTP
 	sent   bool      // a request left
+	left   func()    // told as one does; nil: nobody is
 	unused bool      // the first connection is held before it carries anything
 
 	asked, given bool // by the last handshake: a client certificate, and whether there was one that suits
@@ -76,6 +77,13 @@ func (c *call) prepare() error {
 	}
 	c.noteAsked()
 	return nil
+}
+
+// copy is for a request beside others of the same step.
+func (c *call) copy() *call {
+	one := *c
+	one.header, one.public = c.header.Clone(), c.public.Clone()
+	return &one
 }
 
 func (c *call) set(name, value string, public bool) {

@@ -29,6 +29,9 @@ func (c *call) leave(ctx context.Context, r *http.Request, role Role) error {
 		return err
 	}
 	c.sent = true
+	if c.left != nil {
+		c.left()
+	}
 	return nil
 }
 

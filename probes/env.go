@@ -57,7 +57,7 @@ const (
 )
 
 // Slots is a step's part of its target's budget. Every request and every dial
-// asks here at the last point before bytes leave.
+// asks here at the last point before bytes leave. A burst's calls ask side by side.
 type Slots interface {
 	// Send waits until one request may leave. Its error (a *Denied, or the
 	// context's) means that nothing may be sent.

@@ -8,7 +8,8 @@ type Event struct {
 	Target, Probe string
 	Step          int // index of the step in the plan
 	What          EventKind
-	Hold          time.Duration // idle
+	Hold          time.Duration // idle; burst: the gap
+	Connections   int           // EventHolding: how many are held; 0: one
 	Until         time.Time     // EventHolding: when the connection will be reused
 	Close         *Close        // EventClosed
 	Reason        Reason        // EventDone

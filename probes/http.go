@@ -27,10 +27,14 @@ func RunHTTP(ctx context.Context, s *Spec, env Env) Observation {
 func (c *call) play(do func(Observation) Observation) (o Observation) {
 	s, env := c.spec, c.env
 	o = begin(s)
-	env.tell(s, Event{What: EventStarted})
+	hold := time.Duration(0)
+	if s.Burst != nil {
+		hold = s.Burst.Gap
+	}
+	env.tell(s, Event{What: EventStarted, Hold: hold})
 	defer func() {
 		o.Ended, o.Path = time.Now(), env.path(s, o.Attempts)
-		env.tell(s, Event{What: EventDone, Reason: lastReason(o)})
+		env.tell(s, Event{What: EventDone, Hold: hold, Reason: lastReason(o)})
 	}()
 	if err := c.prepare(); err != nil {
 		return unprepared(o, err)

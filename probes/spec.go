@@ -73,6 +73,7 @@ type Spec struct {
 	Requests  int             // http: how many on one connection, one after the other, to find its limits; 0 and 1: one
 	Gap       time.Duration   // between those
 	Burst     *Shape          // burst: never nil; else nil
+	PoolOrder PoolOrder       // burst: of the declared client's pool; else empty
 	Calls     string          // burst, idle: a file of the times of the application's calls, for the prediction; empty: the declared shape
 	Client    *Client         // the target's; nil: not declared
 	Via       Via
