@@ -3,16 +3,23 @@ package metrics
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	dto "github.com/prometheus/client_model/go"
 )
 
-// gatherer hands out the series of one perch, each with its own labels and
-// the same further ones. It implements client_golang's Gatherer.
+// gatherer hands out the series of one perch. It implements client_golang's
+// Gatherer.
 type gatherer struct {
 	vectors []*vector
-	further []*dto.LabelPair
+	shape
+}
+
+// shape says how series are exposed.
+type shape struct {
+	further   []*dto.LabelPair // that each series has beside its own labels
+	exemplars bool             // also those; the text format has no place for them
 }
 
 // Gather never fails: vectors hold nothing that cannot be exposed.
@@ -21,7 +28,7 @@ func (g gatherer) Gather() ([]*dto.MetricFamily, error) {
 	for _, v := range g.vectors {
 		v.mu.Lock()
 		if keys := v.keys(); len(keys) > 0 {
-			all = append(all, v.gather(keys, g.further))
+			all = append(all, v.gather(keys, g.shape))
 		}
 		v.mu.Unlock()
 	}
@@ -40,11 +47,15 @@ func (v *vector) keys() []string {
 
 // gather returns some of the vector's series; v is locked. Labels, values and
 // buckets share what they can.
-func (v *vector) gather(keys []string, further []*dto.LabelPair) *dto.MetricFamily {
-	out := &dto.MetricFamily{Name: &v.name, Help: &v.help, Type: v.kind.Enum(), Metric: v.labelled(keys, further)}
+func (v *vector) gather(keys []string, as shape) *dto.MetricFamily {
+	out := &dto.MetricFamily{Name: &v.name, Help: &v.help, Type: v.kind.Enum(), Metric: v.labelled(keys, as.further)}
 	if v.kind == dto.MetricType_HISTOGRAM {
 		for i, key := range keys {
-			out.Metric[i].Histogram = v.histograms[key].expose(v.bounds)
+			h := v.histograms[key]
+			out.Metric[i].Histogram = h.expose(v.bounds)
+			if as.exemplars {
+				h.exposeExemplars(out.Metric[i].Histogram)
+			}
 		}
 		return out
 	}
@@ -59,6 +70,9 @@ func (v *vector) gather(keys []string, further []*dto.LabelPair) *dto.MetricFami
 		values[i] = v.values[key]
 		if v.kind == dto.MetricType_COUNTER {
 			counters[i].Value = &values[i]
+			if as.exemplars {
+				counters[i].Exemplar = v.exemplars[key].expose()
+			}
 			out.Metric[i].Counter = &counters[i]
 			continue
 		}
@@ -116,6 +130,19 @@ func (h *histogram) expose(bounds []float64) *dto.Histogram {
 	}
 	out.PositiveSpan, out.PositiveDelta = spans(h.native)
 	return out
+}
+
+// exposeExemplars adds the exemplars to the classic buckets, where a Prometheus
+// that takes native histograms looks for them, too. The bucket without a bound is
+// written only where it has one.
+func (h *histogram) exposeExemplars(out *dto.Histogram) {
+	for i, e := range h.exemplars {
+		if i < len(out.Bucket) {
+			out.Bucket[i].Exemplar = e.expose()
+		} else if e.trace != "" {
+			out.Bucket = append(out.Bucket, &dto.Bucket{CumulativeCount: out.SampleCount, UpperBound: new(math.Inf(1)), Exemplar: e.expose()})
+		}
+	}
 }
 
 // maxGap is how many empty buckets are written rather than a new span, which

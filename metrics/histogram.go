@@ -27,6 +27,8 @@ type histogram struct {
 	schema  int32
 	zero    uint64
 	native  []bucket // by index, without empty ones
+	// exemplars holds the newest of each classic bucket; nil: there is none.
+	exemplars []exemplar
 }
 
 // bucket is one native bucket: index i ends at 2^(i/2^schema), inclusively.
@@ -45,8 +47,8 @@ func (h *histogram) count() uint64 {
 
 // observe counts v. What is no duration (negative, or not a number) counts as
 // none: nothing that perch measures is, and a wrong clock must not spoil the
-// sum for good.
-func (h *histogram) observe(v float64, bounds []float64) {
+// sum for good. It returns the classic bucket that v fell into.
+func (h *histogram) observe(v float64, bounds []float64) (classic int) {
 	if !(v >= 0) || math.IsInf(v, 1) {
 		v = 0
 	}
@@ -58,10 +60,22 @@ func (h *histogram) observe(v float64, bounds []float64) {
 	h.sum += v
 	if v <= zeroWidth {
 		h.zero++
-		return
+		return at
 	}
 	h.count1(coarser(nativeIndex(v), finest-h.schema))
 	h.limit()
+	return at
+}
+
+// exemplify keeps the newest exemplar of a classic bucket.
+func (h *histogram) exemplify(classic int, e exemplar) {
+	if e.trace == "" {
+		return
+	}
+	if h.exemplars == nil {
+		h.exemplars = make([]exemplar, len(h.classic))
+	}
+	h.exemplars[classic] = e
 }
 
 // count1 adds one to a native bucket.

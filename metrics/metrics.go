@@ -71,7 +71,7 @@ func newMetrics(o Options) *Metrics {
 	if o.Shard != "" {
 		own = append(own, pair("shard", o.Shard))
 	}
-	m.labelled = gatherer{m.bare.vectors, own}
+	m.labelled = gatherer{m.bare.vectors, shape{further: own, exemplars: true}}
 	return m
 }
 

@@ -45,7 +45,7 @@ func (m *Metrics) observeProbe(outcomes []probes.Outcome, finished time.Time) {
 	for _, o := range outcomes {
 		m.vectors.outcomes.add(1, target, probe, string(verdictLabel(o.Verdict)))
 		for _, a := range o.Attempts {
-			m.observeAttempt(target, probe, a)
+			m.observeAttempt(target, probe, a, finished)
 			tried = true
 		}
 		if result := retryLabel(o.Retry.Result); result != "" {
@@ -79,15 +79,19 @@ func succeeded(outcomes []probes.Outcome) (success, known bool) {
 	return success, known
 }
 
-func (m *Metrics) observeAttempt(target, probe string, a probes.Attempt) {
-	on := string(a.Connection)
-	m.vectors.attempts.add(1, target, probe, on, string(reasonLabel(a.Reason)))
+func (m *Metrics) observeAttempt(target, probe string, a probes.Attempt, finished time.Time) {
+	on, of := string(a.Connection), exemplarOf(a, finished)
+	failed := of
+	if a.Reason == probes.ReasonOK {
+		failed = exemplar{} // of what works, the durations have them
+	}
+	m.vectors.attempts.addOne(failed, target, probe, on, string(reasonLabel(a.Reason)))
 	if a.Status != 0 {
-		m.vectors.attemptDuration.observe(a.Elapsed.Seconds(), target, probe, on)
+		m.vectors.attemptDuration.observe(a.Elapsed.Seconds(), of, target, probe, on)
 	}
 	for _, p := range phasesOf(a) {
 		if p.took > 0 {
-			m.vectors.phaseDuration.observe(p.took.Seconds(), target, probe, p.name)
+			m.vectors.phaseDuration.observe(p.took.Seconds(), of, target, probe, p.name)
 		}
 	}
 }
@@ -136,7 +140,7 @@ func (m *Metrics) observeRun(run probes.Run) {
 		m.Problem(p.Part)
 	}
 	for _, late := range run.Delays {
-		v.schedulingDelay.observe(late.Seconds())
+		v.schedulingDelay.observe(late.Seconds(), exemplar{})
 	}
 	v.runs.add(1, string(run.Verdict()))
 	if run.Finished.IsZero() {

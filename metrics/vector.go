@@ -25,6 +25,7 @@ type vector struct {
 	mu         sync.Mutex
 	values     map[string]float64    // of a counter or a gauge, by key
 	histograms map[string]*histogram // of a histogram, by key
+	exemplars  map[string]exemplar   // of a counter, by key
 }
 
 // memory says what the next run is told of a vector.
@@ -48,7 +49,7 @@ func newVector(name, help string, kind dto.MetricType, labels []string) *vector 
 	if kind == dto.MetricType_HISTOGRAM {
 		v.histograms = map[string]*histogram{}
 	} else {
-		v.values = map[string]float64{}
+		v.values, v.exemplars = map[string]float64{}, map[string]exemplar{}
 	}
 	return v
 }
@@ -132,6 +133,17 @@ func (v *vector) add(by float64, values ...string) {
 	v.values[v.key(values)] += by
 }
 
+// addOne counts one more, of which e is the newest.
+func (v *vector) addOne(e exemplar, values ...string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	key := v.key(values)
+	v.values[key]++
+	if e.trace != "" {
+		v.exemplars[key] = e.of(1)
+	}
+}
+
 func (v *vector) set(to float64, values ...string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -145,10 +157,13 @@ func (v *vector) drop(values ...string) {
 	delete(v.values, v.key(values))
 }
 
-func (v *vector) observe(seconds float64, values ...string) {
+// observe counts a duration; a zero e is no exemplar.
+func (v *vector) observe(seconds float64, e exemplar, values ...string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.histogram(v.key(values)).observe(seconds, v.bounds)
+	h := v.histogram(v.key(values))
+	at := h.observe(seconds, v.bounds)
+	h.exemplify(at, e.of(max(0, seconds)))
 }
 
 // has reports whether a gauge or counter has a series.

@@ -17,13 +17,13 @@ const piece = 512
 
 // pieces hands out the vector's series, some at a time. Between them the
 // vector is free: who writes them may be slow.
-func (v *vector) pieces(further []*dto.LabelPair, each func(*dto.MetricFamily) error) error {
+func (v *vector) pieces(as shape, each func(*dto.MetricFamily) error) error {
 	v.mu.Lock()
 	all := v.keys()
 	v.mu.Unlock()
 	for keys := range slices.Chunk(all, piece) {
 		v.mu.Lock()
-		f := v.gather(slices.DeleteFunc(keys, v.gone), further)
+		f := v.gather(slices.DeleteFunc(keys, v.gone), as)
 		v.mu.Unlock()
 		if len(f.GetMetric()) == 0 {
 			continue
@@ -55,7 +55,7 @@ func (g gatherer) text(w io.Writer) error {
 func (v *vector) text(w io.Writer, further []*dto.LabelPair) error {
 	var lines bytes.Buffer
 	begun := false
-	return v.pieces(further, func(f *dto.MetricFamily) error {
+	return v.pieces(shape{further: further}, func(f *dto.MetricFamily) error {
 		lines.Reset()
 		if _, err := expfmt.MetricFamilyToText(&lines, f); err != nil {
 			return err
@@ -92,7 +92,7 @@ func (g gatherer) delimited() ([]byte, error) {
 // of a message, encoded one after the other, are the message.
 func (v *vector) delimited(to []byte, further []*dto.LabelPair) ([]byte, error) {
 	begin := len(to)
-	err := v.pieces(further, func(f *dto.MetricFamily) error {
+	err := v.pieces(shape{further: further}, func(f *dto.MetricFamily) error {
 		if len(to) > begin { // the name's help and type are said once
 			f.Name, f.Help, f.Type = nil, nil, nil
 		}
