@@ -1,0 +1,176 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"perch.example/probes"
+)
+
+func statusPage(t testing.TB, s Status) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := StatusPage(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func statuses() map[string]Status {
+	fresh := incidentStatus()
+	for i := range fresh.Targets {
+		fresh.Targets[i].Probes = slices.Clone(fresh.Targets[i].Probes)
+		for k := range fresh.Targets[i].Probes {
+			fresh.Targets[i].Probes[k].Outcomes = nil
+		}
+	}
+	fresh.Trouble, fresh.Incidents, fresh.Held = "the state is not open yet", nil, nil
+	return map[string]Status{"incident": incidentStatus(), "well": wellStatus(), "fresh": fresh, "empty": {}}
+}
+
+// The style is left out of it: base.css and status.css are files of their own.
+func TestStatusGolden(t *testing.T) {
+	for name, s := range statuses() {
+		t.Run(name, func(t *testing.T) {
+			page := statusPage(t, s)
+			golden(t, "status_"+name+".html", bytes.Replace(page, []byte(statusStyle()), []byte("..."), 1))
+		})
+	}
+}
+
+func TestStatusSentence(t *testing.T) {
+	ran := func(verdicts ...probes.Verdict) []StatusTarget {
+		var all []StatusTarget
+		for n, v := range verdicts {
+			o := probes.Outcome{Target: fmt.Sprint("t", n), Probe: "get", Kind: probes.KindHTTP, Verdict: v}
+			p := StatusProbe{Name: "get", Outcomes: []probes.Outcome{o}}
+			if v == "waiting" {
+				p.Outcomes = nil
+			}
+			all = append(all, StatusTarget{Name: o.Target, Probes: []StatusProbe{p}})
+		}
+		return all
+	}
+	for want, targets := range map[string][]StatusTarget{
+		"incomplete Nothing is known yet: There is no probe to run.":                                 nil,
+		"incomplete Nothing is known yet: 1 probe, and none has run yet.":                            ran("waiting"),
+		"pass All well: 1 probe passes.":                                                             ran("pass"),
+		"pass All well: 2 probes pass.":                                                              ran("pass", "pass"),
+		"pass All well: 1 probe passed, 1 skipped.":                                                  ran("pass", "skipped"),
+		"pass All well: 1 probe passes; 1 not run yet.":                                              ran("pass", "waiting"),
+		"degraded Degraded: 1 of 2 probes is degraded: t1/get.":                                      ran("pass", "degraded"),
+		"fail Failing: 2 of 4 probes fail: t1/get and t3/get; 1 is degraded: t2/get.":                ran("pass", "fail", "degraded", "fail"),
+		"fail Failing: 5 of 5 probes fail: t0/get, t1/get, t2/get and 2 more.":                       ran("fail", "fail", "fail", "fail", "fail"),
+		"incomplete Incomplete: 1 of 2 probes is incomplete: t1/get.":                                ran("pass", "never heard of"),
+		"fail Failing: 1 of 3 probes fails: t0/get; 1 is incomplete: t1/get; 1 is degraded: t2/get.": ran("fail", "incomplete", "degraded"),
+	} {
+		v, sentence := overallStatus(Status{}, byAttention(targets))
+		if got := v.Class + " " + v.Word + ": " + sentence; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	if v, _ := overallStatus(Status{Trouble: "the state cannot be saved"}, byAttention(ran("pass"))); v.Class == string(probes.VerdictPass) {
+		t.Error("a perch that is not well itself says that all is well")
+	}
+}
+
+func TestStatusFilter(t *testing.T) {
+	s := crowdedStatus(12, 4)
+	shown := func(f StatusFilter) []string {
+		s.Filter = f
+		var names []string
+		for _, v := range newStatusView(s).Targets {
+			names = append(names, v.Name)
+		}
+		return names
+	}
+	if all := shown(StatusFilter{}); len(all) != 12 || all[0] != "stock-api-000" || all[1] != "stock-api-004" {
+		t.Errorf("all, those that fail first: %v", all)
+	}
+	for _, c := range []struct {
+		filter StatusFilter
+		want   string
+	}{
+		{StatusFilter{Target: "payment-api-001"}, "payment-api-001"},
+		{StatusFilter{Target: "STOCK"}, "stock-api-000 stock-api-004 stock-api-008"},
+		{StatusFilter{Verdict: probes.VerdictFail}, "stock-api-000 stock-api-004 stock-api-008"},
+		{StatusFilter{Target: "-01", Verdict: probes.VerdictPass}, "payment-api-010 payment-api-011"},
+		{StatusFilter{Target: "nobody"}, ""},
+	} {
+		if got := strings.Join(shown(c.filter), " "); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.filter, got, c.want)
+		}
+	}
+	s.Filter = StatusFilter{Refresh: 30 * time.Second}
+	if page := string(statusPage(t, s)); !strings.Contains(page, `<meta http-equiv="refresh" content="30">`) || !strings.Contains(page, "Stop refreshing") {
+		t.Error("it does not refresh")
+	}
+}
+
+// What a page takes is bounded, whatever a config and a server make of it.
+func TestStatusIsBounded(t *testing.T) {
+	const most = 2 << 20
+	huge := strings.Repeat("<&\u202e日", 1<<18)
+	long := crowdedStatus(200, 1)
+	for i := range long.Targets[:3] {
+		for k := range long.Targets[i].Probes {
+			for n := range long.Targets[i].Probes[k].Outcomes {
+				o := &long.Targets[i].Probes[k].Outcomes[n]
+				o.Message, o.Advice = huge, []string{huge, huge}
+				o.Attempts = slices.Repeat(o.Attempts, 400)
+				for a := range o.Attempts {
+					o.Attempts[a].Detail, o.Attempts[a].Proto = huge, huge
+				}
+			}
+		}
+	}
+	long.Incidents = slices.Repeat([]probes.Incident{{Target: huge, Said: huge, Name: huge}}, 5000)
+	long.Held = slices.Repeat([]probes.Event{{Target: huge, Probe: huge, Until: statusNow().Add(time.Minute)}}, 5000)
+	long.Trouble, long.Config, long.Notices = huge, huge, []string{huge}
+	rungs := incidentStatus()
+	rungs.Targets[1].Probes[1].Outcomes = slices.Repeat(rungs.Targets[1].Probes[1].Outcomes, 2000)
+	for name, s := range map[string]Status{"200, all fail": crowdedStatus(200, 1), "5000": crowdedStatus(5000, 3), "long texts": long, "6000 rungs": rungs} {
+		if page := statusPage(t, s); len(page) > most {
+			t.Errorf("%s: %d bytes", name, len(page))
+		}
+	}
+}
+
+// The browser takes the style by its hash, and nothing else.
+func TestStatusPolicy(t *testing.T) {
+	page := string(statusPage(t, incidentStatus()))
+	_, style, _ := strings.Cut(page, "<style>")
+	style, _, _ = strings.Cut(style, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	if got := StatusPolicy(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestStatusTimes(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0 s", 59400 * time.Millisecond: "59 s", time.Minute: "1 min", 61 * time.Second: "1 min 1 s", 45*time.Minute + time.Second: "45 min",
+		time.Hour: "1 h", 90 * time.Minute: "1 h 30 min", 30*time.Hour + time.Minute: "30 h", 49 * time.Hour: "2 days 1 h", 1000 * time.Hour: "41 days", -time.Second: "0 s",
+	} {
+		if got := spell(d); got != want {
+			t.Errorf("%s: got %q, want %q", d, got, want)
+		}
+	}
+	now := statusNow()
+	if got := nextTick(now, now) + ", " + nextTick(time.Time{}, now) + ", " + nextTick(now.Add(time.Minute), now) + ", " + ago(now, now) + ", " + ago(now.Add(-time.Hour), now); got != "now, not known, in 1 min, just now, 1 h ago" {
+		t.Error(got)
+	}
+}
+
+func TestStatusWriteErrorIsReturned(t *testing.T) {
+	if err := StatusPage(broken{}, incidentStatus()); err == nil || !strings.Contains(err.Error(), "writing the status page: ") {
+		t.Errorf("got %v", err)
+	}
+}
