@@ -58,6 +58,9 @@ func Judge(in Input) []probes.Outcome {
 // judgeBoth judges the connections that carried something, and those that did not.
 func judgeBoth(in Input) []probes.Outcome {
 	outcomes := judgeLadder(in)
+	if !slices.ContainsFunc(in.Observations, func(o probes.Observation) bool { return o.Unused }) {
+		return outcomes
+	}
 	in.unused, in.Last, in.Spec.Client = true, Last{}, nil // whether the client opens such ones is not known
 	return append(outcomes, judgeLadder(in)...)
 }

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"sync"
 
 	"perch.example/probes"
 )
@@ -49,12 +50,25 @@ func Rules() []Rule {
 }
 
 // rulesOf are those of Rules that can match a probe of this kind, in their order.
+// Nobody may change them.
 func rulesOf(kind probes.Kind) []Rule {
-	reused := manyRules
 	if kind == probes.KindIdle {
-		reused = rungRules
+		return rungBook()
 	}
-	return slices.Concat(everythingRules(), answeredRules(), reused(), freshRules(), elseRules())
+	return manyBook()
+}
+
+// The rules of each kind of probe: made once, for perch serve judges hundreds of
+// probes a second.
+//
+//nolint:gochecknoglobals // they cannot change: constants that have to be computed
+var (
+	rungBook = sync.OnceValue(func() []Rule { return rulesWith(rungRules()) })
+	manyBook = sync.OnceValue(func() []Rule { return rulesWith(manyRules()) })
+)
+
+func rulesWith(reused []Rule) []Rule {
+	return slices.Concat(everythingRules(), answeredRules(), reused, freshRules(), elseRules())
 }
 
 func elseRules() []Rule {
@@ -66,15 +80,15 @@ func elseRules() []Rule {
 
 // find returns the first rule that matches.
 func find(rules []Rule, f Facts) Rule {
-	for _, r := range rules {
-		if r.matches(f) {
-			return r
+	for i := range rules {
+		if rules[i].matches(&f) {
+			return rules[i]
 		}
 	}
 	return Rule{Verdict: probes.VerdictIncomplete, Family: probes.FamilyOwn}
 }
 
-func (r Rule) matches(f Facts) bool {
+func (r *Rule) matches(f *Facts) bool {
 	return within(r.Kinds, f.Kind) &&
 		within(r.Connections, f.Connection) &&
 		within(r.Reasons, f.Reason) &&

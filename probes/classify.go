@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"sync"
 	"time"
 
 	"perch.example/probes/wire"
@@ -24,8 +25,10 @@ type rule struct {
 	match  func(wire.Evidence) bool
 }
 
-// wireRules is the deciding order.
-func wireRules() []rule {
+// wireRules is the deciding order, made once: every attempt of every probe asks.
+//
+//nolint:gochecknoglobals // it cannot change: a constant that has to be computed
+var wireRules = sync.OnceValue(func() []rule {
 	return []rule{
 		{ReasonCanceled, func(e wire.Evidence) bool { return e.Canceled }},
 		{ReasonSkipped, func(e wire.Evidence) bool { return e.Refused }},
@@ -85,7 +88,7 @@ func wireRules() []rule {
 		{ReasonTooLarge, func(e wire.Evidence) bool { return e.Ending == wire.EndBodyLimit }},
 		{ReasonOK, func(e wire.Evidence) bool { return e.Stage == wire.StageDone && e.Ending == wire.EndWhole }},
 	}
-}
+})
 
 func failed(f wire.Failure) func(wire.Evidence) bool {
 	return func(e wire.Evidence) bool { return e.Failure == f }
