@@ -71,6 +71,9 @@ func (j *job) usual() int {
 	if j.spec.Kind == probes.KindIdle {
 		return 2*j.holds() + j.described(1)
 	}
+	if b := j.spec.Burst; b != nil {
+		return b.Calls()
+	}
 	return max(1, j.spec.Requests) + j.described(1)
 }
 
@@ -93,6 +96,9 @@ func (j *job) most() int {
 	}
 	if many(j.spec) {
 		n = j.spec.Requests + 1 // a control
+	}
+	if b := j.spec.Burst; b != nil {
+		n = b.Calls() + b.Bursts // and their controls
 	}
 	n = (n + j.renewed()) * eachOf(j.spec)
 	return n*(1+j.spec.Redirects) + j.described(probes.MostDescribing)

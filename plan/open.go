@@ -58,7 +58,9 @@ func (c *Calendar) Place(s *Step, after time.Duration, o *Open) bool {
 	if s.Spec.Reflects() {
 		s.Describe, slots = slots[len(slots)-1], slots[:len(slots)-1]
 	}
-	switch {
+	switch b := s.Spec.Burst; {
+	case b != nil:
+		s.Next, s.Controls = slots[1:b.Calls()], slots[b.Calls():]
 	case many(s.Spec):
 		s.Next = slots[1:]
 	case len(slots) > 1:
@@ -73,6 +75,10 @@ func (c *Calendar) Place(s *Step, after time.Duration, o *Open) bool {
 func (s Step) opens() profile {
 	var open profile
 	lasts := s.end() - s.Start
+	if b := s.Spec.Burst; b != nil {
+		open.add(0, lasts, b.Connections)
+		return open
+	}
 	open.add(0, lasts, 1)
 	if s.Spec.Kind == probes.KindIdle || many(s.Spec) {
 		open.add(s.Hold, lasts, 1)

@@ -71,7 +71,8 @@ type Plan struct {
 	calendars map[string]*Calendar
 }
 
-// Step is one planned execution: an exchange (http), or a rung (idle).
+// Step is one planned execution: an exchange (http), a rung (idle), or all bursts of a
+// probe.
 type Step struct {
 	Index  int // in Plan.Steps
 	Spec   *probes.Spec
@@ -86,7 +87,8 @@ type Step struct {
 
 	Warm           Slot   // in the target's calendar: the warm-up, or the one exchange
 	Reuse, Control Slot   // idle; else zero
-	Next           []Slot // http with requests: those after the first
+	Next           []Slot // http with requests, burst: those after the first
+	Controls       []Slot // burst: one for each
 	Describe       Slot   // server reflection; else zero
 }
 
@@ -227,6 +229,11 @@ func (s Step) longestEnd() time.Duration {
 	}
 	if many(s.Spec) {
 		return s.Start + fresh + lasting(s.Spec) + t.Response + fresh
+	}
+	if b := s.Spec.Burst; b != nil {
+		// Every call without an answer keeps its connection until its timeout.
+		rounds := time.Duration((b.Calls() + b.Connections - 1) / b.Connections)
+		return s.Start + max(lasting(s.Spec), rounds*fresh) + 2*fresh
 	}
 	tries := time.Duration(max(1, s.Spec.Retry.Attempts))
 	return s.Start + time.Duration(eachOf(s.Spec))*(tries*fresh+(tries-1)*s.Spec.Retry.Backoff)

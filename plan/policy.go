@@ -30,6 +30,10 @@ func (d *desk) obey(p *probes.Policy, r *Refusal) {
 			r.add(j.spec.ID(), "a hold of %s (%s) is longer than the policy allows (%s): %s",
 				short(longest), j.rungs[0].from, p.At("max_hold"), wouldFit("holds up to "+short(p.MaxHold)))
 		}
+		if b := j.spec.Burst; b != nil && b.Lasts() > p.MaxHold {
+			r.add(j.spec.ID(), "its pool keeps connections for %s, from the first call to the last, and the policy allows %s (%s): shorter bursts or gaps, or fewer, would fit",
+				short(b.Lasts()), short(p.MaxHold), p.At("max_hold"))
+		}
 	}
 }
 

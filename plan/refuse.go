@@ -54,7 +54,7 @@ func wouldFit(ways ...string) string {
 // check refuses what the target's own limits do not allow, whatever the starts.
 func (d *desk) check(r *Refusal) {
 	for _, j := range d.jobs {
-		d.endless = j.checkRequests(r) || d.endless
+		d.endless = j.checkRequests(r) || d.checkBurst(j, r) || d.endless
 		if !j.due || j.spec.Kind != probes.KindIdle {
 			continue
 		}

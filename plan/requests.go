@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"perch.example/probes"
@@ -42,7 +43,10 @@ func following(s *probes.Spec) []Booking {
 
 // lasting is how long the requests after the first take.
 func lasting(s *probes.Spec) time.Duration {
-	if !many(s) {
+	switch {
+	case s.Burst != nil:
+		return s.Burst.Lasts()
+	case !many(s):
 		return 0
 	}
 	return time.Duration(s.Requests-1) * s.Gap
@@ -87,5 +91,5 @@ func (r dueRung) steps() []Step {
 
 // Slots are all bookings of a step; those that it does not have are 0.
 func (s Step) Slots() []Slot {
-	return append([]Slot{s.Warm, s.Reuse, s.Control, s.Describe}, s.Next...)
+	return slices.Concat([]Slot{s.Warm, s.Reuse, s.Control, s.Describe}, s.Next, s.Controls)
 }

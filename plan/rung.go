@@ -54,6 +54,9 @@ func Shape(s *probes.Spec, hold time.Duration) []Booking {
 
 func exchanges(s *probes.Spec, hold time.Duration) []Booking {
 	first := Booking{From: 0, To: describing(s) + Opening(s)}
+	if s.Burst != nil {
+		return burstBookings(s)
+	}
 	if s.Kind != probes.KindIdle {
 		return append([]Booking{first}, following(s)...)
 	}

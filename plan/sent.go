@@ -21,7 +21,7 @@ func (d *desk) skipLate(deadline time.Duration) {
 		for _, slot := range s.Slots() {
 			d.cal.Release(slot)
 		}
-		s.Next = nil
+		s.Next, s.Controls = nil, nil
 		s.Warm, s.Reuse, s.Control, s.Describe = 0, 0, 0, 0
 		s.NoRoom = fmt.Sprintf("earlier runs have used the budget of %d requests in %s: there is room in %s, which is too late for the deadline of %s",
 			d.cal.Allowed(), short(d.cal.Window()), short(roundUp(s.Start, time.Second)), short(deadline))

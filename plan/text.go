@@ -43,6 +43,10 @@ func (p *Plan) stepTable() *table {
 			usual, most = s.Spec.Requests, s.Spec.Requests+1
 			s.From = "one each " + short(s.Spec.Gap) + ", on one connection"
 		}
+		if b := s.Spec.Burst; b != nil {
+			usual, most = b.Calls(), b.Calls()+b.Bursts
+			s.From = burstText(s.Spec)
+		}
 		most *= eachOf(s.Spec) * (1 + s.Spec.Redirects)
 		g.row(short(s.Start), s.Spec.ID(), done(s.Spec), hold, short(s.end()), span(usual, most), s.From)
 	}

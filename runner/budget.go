@@ -134,9 +134,12 @@ func (b *budget) leftAlone(w *tally) string {
 }
 
 // needs is how many requests a step is promised: a rung its warm-up, reuse and
-// control, and one of server reflection. perch's own second tries and redirects
+// control, a burst's calls each one and their controls, and one of server reflection. perch's own second tries and redirects
 // take what is left.
 func needs(s plan.Step) int {
+	if s.Spec.Burst != nil {
+		return burstNeeds(s.Spec)
+	}
 	n := 1
 	if s.Spec.Kind == probes.KindIdle {
 		n = 3
@@ -229,7 +232,7 @@ func (b *budget) gap(w *tally, p *place, off, longest time.Duration) error {
 // leave notes that a request of that step leaves now, or says for how long it
 // must wait: no window of W may see more than is allowed, whatever the calendar
 // said. What was refused meanwhile stays here.
-func (b *budget) leave(s *slots) (more time.Duration, err error) {
+func (b *budget) leave(s *slots, p *place) (more time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.refused(s); err != nil {
@@ -245,7 +248,8 @@ func (b *budget) leave(s *slots) (more time.Duration, err error) {
 		b.recent = b.recent[1:]
 	}
 	b.spend(s, now)
-	s.begun = true
+	s.begun, p.used = true, true
+	s.dialling = "" // what its connection costs is counted
 	return 0, nil
 }
 

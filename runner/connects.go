@@ -23,16 +23,29 @@ func (s *slots) placeOf(role probes.Role) *place {
 	}
 }
 
+// placeInBurst is the same for a burst, which dials several connections at once. The
+// lock is held.
+func (s *slots) placeInBurst(a probes.Attempt) *place {
+	switch off := time.Since(s.budget.start); {
+	case a.Connection == probes.ConnectionControl:
+		return s.bursts.control(off)
+	case !s.warm.used:
+		return &s.warm
+	default:
+		return s.bursts.call(off)
+	}
+}
+
 // connected counts a CONNECT that a proxy did not carry out in the place of the
 // request that it was for: the proxy has seen one, and may have dialled the API.
 // What it did carry out is counted as that request leaves.
 func (s *slots) connected(a probes.Attempt) {
-	if !a.ProxyAsked || s.dialling == "" { // a handshake alone has asked the budget before
-		return
-	}
 	b := s.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !a.ProxyAsked || s.dialling == "" && s.bursts == nil { // a handshake alone has asked the budget before
+		return
+	}
 	now := time.Now()
 	b.turnDay(now)
 	if len(b.recent) == b.gate.Allowed() {
@@ -40,6 +53,9 @@ func (s *slots) connected(a probes.Attempt) {
 	}
 	b.spend(s, now)
 	p := s.placeOf(s.dialling)
+	if s.bursts != nil {
+		p = s.placeInBurst(a)
+	}
 	if p.slot == 0 {
 		return
 	}

@@ -34,13 +34,11 @@ func (s *slots) pass(ctx context.Context, p *place) error {
 	}
 	s.addWait(time.Since(before))
 	for {
-		more, err := s.budget.leave(s)
+		more, err := s.budget.leave(s, p)
 		if err != nil {
 			return err
 		}
 		if more <= 0 {
-			p.used = true
-			s.dialling = "" // what its connection costs is counted
 			return nil
 		}
 		if err := sleep(ctx, more); err != nil {
@@ -105,9 +103,9 @@ func (s *slots) Send(ctx context.Context, role probes.Role) error {
 	case probes.RoleReuse:
 		return s.pass(ctx, &s.reuse)
 	case probes.RoleControl:
-		return s.pass(ctx, &s.control)
+		return s.pass(ctx, s.placeOfControl())
 	case probes.RoleNext:
-		return s.pass(ctx, s.following())
+		return s.pass(ctx, s.nextPlace())
 	default:
 		gap := s.gap // what Dial booked, if it did
 		s.gap = place{}

@@ -163,7 +163,7 @@ func TestPanicsStayAlone(t *testing.T) {
 			secret.Probes[i].Headers = []probes.Field{{Name: "Authorization", From: probes.Source{Env: "T"}}}
 		}
 		good := newTarget("good", 3, 20, append(exchanges(3), newProbe(probes.KindIdle, 9*time.Second))...)
-		unknown := newTarget("unknown", 4, 20, newProbe("burst"))
+		unknown := newTarget("unknown", 4, 20, newProbe("psychic"))
 		out := play(t, t.Context(), s, blow, bad, secret, good, unknown)
 		for target, want := range map[string]string{
 			"bad": "a bug in perch: a bug in the network\n", "secret": "a bug in perch: a bug in reading secrets\n",

@@ -19,6 +19,7 @@ type slots struct {
 	describe             place          // server reflection's first request
 	next                 []place        // many on one connection, after the first
 	nextUsed             int            // how many of them were asked for
+	bursts               *bursts        // kind burst; nil: another
 	gap                  place          // for a second try or a redirect
 	dialled              time.Time      // when it last began to open a connection
 	dialling             probes.Role    // and for which request; empty: that has left
@@ -33,13 +34,17 @@ func newSlots(b *budget, w *tally, s plan.Step, promised int) *slots {
 		shape = shape[:len(shape)-1]
 	}
 	var next []place
-	if len(s.Next) > 0 {
+	own := burstPlaces(s)
+	switch {
+	case own != nil:
+		shape = shape[:1]
+	case len(s.Next) > 0:
 		shape, next = shape[:1], following(s)
 	}
 	return &slots{
 		budget: b, tally: w, promised: promised, warm: place{slot: s.Warm, at: s.Start},
 		reuse: place{slot: s.Reuse, held: true}, control: place{slot: s.Control, early: true},
-		describe: place{slot: s.Describe, at: s.Start}, shape: shape, next: next,
+		describe: place{slot: s.Describe, at: s.Start}, shape: shape, next: next, bursts: own,
 		many: s.Spec.Way.Addresses == probes.AddressesAll && s.Spec.Kind != probes.KindIdle,
 	}
 }
@@ -84,6 +89,13 @@ func (s *slots) HoldUntil(reuse time.Time) bool {
 	return true
 }
 
+// unbook releases what was booked and not used. The lock is held.
+func (b *budget) unbook(p *place) {
+	if p.slot != 0 && !p.used {
+		b.cal.Release(p.slot)
+	}
+}
+
 // release gives back what the step was promised or had booked, and did not
 // use: what was used stays booked, since it counts in the windows to come.
 func (s *slots) release() {
@@ -93,14 +105,13 @@ func (s *slots) release() {
 	s.budget.promised -= s.promised
 	s.promised = 0
 	for _, p := range []*place{&s.warm, &s.reuse, &s.control, &s.describe, &s.gap} {
-		if p.slot != 0 && !p.used {
-			s.budget.cal.Release(p.slot)
-		}
+		s.budget.unbook(p)
 	}
-	for _, p := range s.next {
-		if p.slot != 0 && !p.used {
-			s.budget.cal.Release(p.slot)
-		}
+	for i := range s.next {
+		s.budget.unbook(&s.next[i])
+	}
+	for _, p := range s.bursts.places() {
+		s.budget.unbook(p)
 	}
 }
 
@@ -140,6 +151,8 @@ func (s *slots) Dial(ctx context.Context, role probes.Role) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
+	s.budget.mu.Lock()
+	defer s.budget.mu.Unlock()
 	s.dialled, s.dialling = time.Now(), role
 	return release, nil
 }
@@ -148,17 +161,17 @@ func (s *slots) Dial(ctx context.Context, role probes.Role) (func(), error) {
 // for a reuse that fails at once; one that ran into its timeout ends long after
 // it, and then the control waits for a gap before it dials, not with an open
 // connection. The lock is held.
-func (s *slots) controlFits() bool {
+func (s *slots) controlFits(p *place) bool {
 	b := s.budget
 	off := time.Since(b.start)
-	if s.control.slot == 0 {
+	if p.slot == 0 {
 		return false
 	}
-	if off <= s.control.at || b.cal.Move(s.control.slot, plan.At(off)) {
+	if off <= p.at || b.cal.Move(p.slot, plan.At(off)) {
 		return true
 	}
-	b.cal.Release(s.control.slot)
-	s.control.slot = 0
+	b.cal.Release(p.slot)
+	p.slot = 0
 	return false
 }
 
@@ -171,8 +184,10 @@ func (s *slots) awaitGap(ctx context.Context, role probes.Role) error {
 	switch {
 	case role == probes.RoleAgain, role == probes.RoleRedirect:
 		p = &s.gap
-	case role == probes.RoleControl && !s.controlFits():
-		p = &s.control
+	case role == probes.RoleControl:
+		if c := s.controlPlace(); !s.controlFits(c) {
+			p = c
+		}
 	}
 	if err != nil || p == nil {
 		b.mu.Unlock()
