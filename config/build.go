@@ -29,6 +29,10 @@ func (c *checker) build(s settings) Config {
 			PushURL: s.Metrics.Push.URL, PushHeaders: fields(s.Metrics.Push.Headers), PushStateless: s.Metrics.Push.Stateless,
 			Textfile: s.Metrics.Textfile, MaxSeries: s.Metrics.MaxSeries, BlackboxNames: s.Metrics.BlackboxNames, Listen: s.Metrics.Listen,
 		},
+		OTLP: OTLP{
+			Endpoint: s.OTLP.Endpoint, Headers: fields(s.OTLP.Headers), Traces: s.OTLP.Traces, Metrics: s.OTLP.Metrics == "delta",
+			Histograms: s.OTLP.Histograms, Timeout: s.OTLP.Timeout, CAFile: s.OTLP.CAFile, CertFile: s.OTLP.CertFile, KeyFile: s.OTLP.KeyFile,
+		},
 		State: State(s.State),
 	}
 	c.sinks(out)
@@ -85,7 +89,7 @@ func (c *checker) once(first map[string]place, name string, at place, what strin
 func (c *checker) sinks(out Config) {
 	uses := map[string]bool{
 		"metrics.push": out.Metrics.PushURL != "", "metrics.textfile": out.Metrics.Textfile != "",
-		"state.file": out.State.File != "", "state.configmap": out.State.ConfigMap != "",
+		"otlp.endpoint": out.OTLP.Endpoint != "", "state.file": out.State.File != "", "state.configmap": out.State.ConfigMap != "",
 	}
 	for _, key := range slices.Sorted(maps.Keys(uses)) {
 		if !uses[key] {

@@ -18,6 +18,7 @@ type Config struct {
 	Webhook      Webhook
 	Alertmanager Alertmanager
 	Metrics      Metrics
+	OTLP         OTLP
 	State        State
 	Policy       *probes.Policy    // what the platform team allows, which all of this keeps; nil: there is none
 	Shard        Shard             // which part of the targets these are; Load gives all of them
@@ -88,6 +89,19 @@ type Metrics struct {
 	MaxSeries     int
 	Listen        string // of perch serve: "host:port", the host may be empty
 	BlackboxNames bool   // also probe_success and the like, for dashboards made for blackbox_exporter
+}
+
+// OTLP is where spans and numbers go by OpenTelemetry's protocol. An empty Endpoint
+// means nowhere.
+type OTLP struct {
+	Endpoint   string // without /v1/traces
+	Headers    []probes.Field
+	Traces     bool
+	Metrics    bool          // what the counters grew
+	Histograms string        // exponential or explicit
+	Timeout    time.Duration // of one request
+
+	CAFile, CertFile, KeyFile string
 }
 
 // State is where that is kept which survives between runs: in a file, or in a

@@ -20,6 +20,7 @@ func table() value {
 		).withSchema(oneOfTwo("file", "configmap"))},
 		field{key: "webhook", doc: "Gets each notice as JSON.", value: webhook()},
 		field{key: "alertmanager", doc: "Gets what is firing, in each run.", value: alertmanager()},
+		field{key: "otlp", doc: "Where spans and numbers go by OpenTelemetry's protocol.", value: otlp()},
 	)
 }
 

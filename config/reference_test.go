@@ -74,6 +74,7 @@ func referenceTables() map[string]string {
 		"webhook":      rows(at(root, "webhook"), nil),
 		"alertmanager": rows(at(root, "alertmanager"), nil),
 		"metrics":      rows(at(root, "metrics"), nil),
+		"otlp":         rows(at(root, "otlp"), nil),
 		"state":        rows(at(root, "state"), nil),
 		"kinds":        kindRows(),
 		"wrappers":     wrapperRows(),

@@ -43,6 +43,7 @@ func (c Config) Sources() []probes.Source {
 	addAll(c.Webhook.Headers)
 	addAll(c.Alertmanager.Headers)
 	addAll(c.Metrics.PushHeaders)
+	addAll(c.OTLP.Headers)
 	return out
 }
 

@@ -27,6 +27,7 @@ func (c Config) UserOf(s probes.Source) string {
 		{"webhook", append(sourcesOf(c.Webhook.Headers), c.Webhook.From)},
 		{"alertmanager.headers", sourcesOf(c.Alertmanager.Headers)},
 		{"metrics.push.headers", sourcesOf(c.Metrics.PushHeaders)},
+		{"otlp.headers", sourcesOf(c.OTLP.Headers)},
 	} {
 		for _, has := range top.source {
 			if has == s {

@@ -19,11 +19,11 @@ func TestUserOf(t *testing.T) {
 		}}},
 	}
 	c.Slack.Webhook, c.Slack.BotToken, c.Webhook.From = of("SW"), of("SB"), of("W")
-	c.Webhook.Headers, c.Alertmanager.Headers, c.Metrics.PushHeaders = field("x", "WH"), field("x", "A"), field("x", "M")
+	c.Webhook.Headers, c.Alertmanager.Headers, c.Metrics.PushHeaders, c.OTLP.Headers = field("x", "WH"), field("x", "A"), field("x", "M"), field("x", "T")
 	for name, want := range map[string]string{
 		"H": "perch.yaml:9: the header Authorization of a/p", "Q": "perch.yaml:9: the parameter key of a/p", "P": "perch.yaml:9: proxy_credentials of a/p",
 		"O": "oauth2.client_secret of a/o", "SW": "slack.webhook", "SB": "slack.bot_token", "W": "webhook", "WH": "webhook",
-		"A": "alertmanager.headers", "M": "metrics.push.headers", "nobody": "",
+		"A": "alertmanager.headers", "M": "metrics.push.headers", "T": "otlp.headers", "nobody": "",
 	} {
 		if got := c.UserOf(of(name)); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

@@ -54,6 +54,17 @@ type settings struct {
 		Listen        string `mapstructure:"listen"`
 		BlackboxNames bool   `mapstructure:"blackbox_names"`
 	} `mapstructure:"metrics"`
+	OTLP struct {
+		Endpoint   string          `mapstructure:"endpoint"`
+		Headers    []fieldSettings `mapstructure:"headers"`
+		Traces     bool            `mapstructure:"traces"`
+		Metrics    string          `mapstructure:"metrics"`
+		Histograms string          `mapstructure:"histograms"`
+		Timeout    time.Duration   `mapstructure:"timeout"`
+		CAFile     string          `mapstructure:"ca_file"`
+		CertFile   string          `mapstructure:"cert_file"`
+		KeyFile    string          `mapstructure:"key_file"`
+	} `mapstructure:"otlp"`
 	State struct {
 		File      string `mapstructure:"file"`
 		ConfigMap string `mapstructure:"configmap"`

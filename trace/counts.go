@@ -1,0 +1,130 @@
+package trace
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+)
+
+// Counts turns counters and histograms that only grow into what they grew since that
+// was last sent. What could not be sent is kept and added to: nothing that grew is
+// lost while the Counts, or what Unsent wrote, are there. The zero value counts from
+// nothing on. It is not for concurrent use.
+type Counts struct {
+	base   totals    // what was counted when Take was last called
+	unsent totals    // what grew until then, and was not sent
+	from   time.Time // since when; zero: since Start
+	start  time.Time
+}
+
+// Start counts from the families' values on: a run begins with what earlier runs
+// counted, and have sent.
+func (c *Counts) Start(families []*dto.MetricFamily, now time.Time) {
+	c.base, c.start = read(families), now
+}
+
+// take moves what grew since the last time to what is to be sent.
+func (c *Counts) take(families []*dto.MetricFamily, now time.Time) {
+	current := read(families)
+	if c.unsent == nil {
+		c.unsent = totals{}
+	}
+	if c.from.IsZero() {
+		c.from = c.start
+	}
+	c.unsent.add(current.since(c.base))
+	c.base, c.start = current, now
+}
+
+// sent forgets what was sent, or was refused for good.
+func (c *Counts) sent(points []*point) {
+	for _, p := range points {
+		delete(c.unsent, p.key())
+	}
+	if len(c.unsent) == 0 {
+		c.from = time.Time{}
+	}
+}
+
+// unsentVersion is written, and the only one that is read.
+const unsentVersion = 1
+
+// maxUnsent bounds what Restore reads.
+const maxUnsent = 16 << 20
+
+// unsent is what Unsent writes.
+type unsent struct {
+	Version int       `json:"v"`
+	From    time.Time `json:"from"`
+	Series  []*point  `json:"series"`
+}
+
+// Unsent returns what grew and was not sent, for the next run's Restore; nil: there is
+// nothing. Beyond limit bytes it is given up, which is the error.
+func (c *Counts) Unsent(families []*dto.MetricFamily, now time.Time, limit int) (json.RawMessage, error) {
+	c.take(families, now)
+	if len(c.unsent) == 0 {
+		c.from = time.Time{}
+		return nil, nil
+	}
+	raw, err := json.Marshal(unsent{unsentVersion, c.from.UTC(), c.unsent.sorted()})
+	if err != nil {
+		return nil, fmt.Errorf("writing what OTLP was not told: %w", err)
+	}
+	if len(raw) > limit {
+		n := len(c.unsent)
+		c.unsent, c.from = nil, time.Time{}
+		return nil, fmt.Errorf("what %d series grew could not be sent by OTLP, and is given up: it takes %d bytes of the state, at most %d are kept", n, len(raw), limit)
+	}
+	return raw, nil
+}
+
+// Restore takes over what an earlier run's Unsent wrote; it comes before Start. An
+// empty one is nothing. What cannot be read is left out, and is the error.
+func (c *Counts) Restore(raw json.RawMessage) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	if len(raw) > maxUnsent {
+		return fmt.Errorf("reading what OTLP was not told: %d bytes, at most %d are ever written (it is left out)", len(raw), maxUnsent)
+	}
+	var u unsent
+	if err := json.Unmarshal(raw, &u); err != nil {
+		return fmt.Errorf("reading what OTLP was not told: %w (it is left out)", err)
+	}
+	if u.Version != unsentVersion {
+		return fmt.Errorf("reading what OTLP was not told: version %d, want %d (it is left out)", u.Version, unsentVersion)
+	}
+	all := totals{}
+	for i, p := range u.Series {
+		if p == nil || !p.whole() {
+			return fmt.Errorf("reading what OTLP was not told: series %d is none that a run has written (all of it is left out)", i)
+		}
+		all[p.key()] = p
+	}
+	if len(all) > 0 && u.From.UnixNano() <= 0 {
+		return errors.New("reading what OTLP was not told: it does not say since when (it is left out)")
+	}
+	c.unsent, c.from = all, u.From
+	return nil
+}
+
+// whole reports whether a point that was stored can be one.
+func (p *point) whole() bool {
+	if p.Name == "" || len(p.Labels)%2 != 0 {
+		return false
+	}
+	for i, text := range p.Labels {
+		if text != clean(text) {
+			return false
+		}
+		p.Labels[i] = text
+	}
+	if p.Hist != nil {
+		return p.Value == 0 && p.Hist.whole()
+	}
+	return p.Value > 0 && p.Value <= 1<<53
+}

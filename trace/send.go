@@ -1,0 +1,157 @@
+package trace
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+)
+
+const (
+	mostTries   = 4
+	firstPause  = time.Second // before the second try; it doubles
+	maxAnswer   = 64 << 10
+	maxShown    = 300
+	maxPatience = time.Minute // of a Retry-After; beyond it the next run tries again
+)
+
+// send posts a message until it is taken, refused, or tried often enough; it waits no
+// longer than ctx has left. A *refusedError: it must not be sent again.
+func (x *Exporter) send(ctx context.Context, path string, m proto.Message) error {
+	body, err := packed(m)
+	if err != nil {
+		return &refusedError{fmt.Sprintf("encoding it: %v", err)}
+	}
+	pause := firstPause
+	for try := 1; ; try++ {
+		wait, err := x.post(ctx, path, body)
+		if !again(err) || wait < 0 || try == mostTries {
+			return err
+		}
+		if !pausing(ctx, max(pause, wait)) {
+			return err
+		}
+		pause *= 2
+	}
+}
+
+// pausing waits, and reports whether it did: not where ctx would end before.
+func pausing(ctx context.Context, d time.Duration) bool {
+	if deadline, ok := ctx.Deadline(); d > maxPatience || ok && time.Until(deadline) <= d {
+		return false
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func packed(m proto.Message) ([]byte, error) {
+	raw, err := proto.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write(raw) // a buffer takes everything
+	_ = z.Close()
+	return b.Bytes(), nil
+}
+
+// post tries once. wait is how long the receiver asked to be left alone; below 0: to
+// try again at once makes no sense.
+func (x *Exporter) post(ctx context.Context, path string, body []byte) (wait time.Duration, err error) {
+	if x.o.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, x.o.Timeout, fmt.Errorf("no answer within %s", x.o.Timeout))
+		defer cancel()
+	}
+	to := *x.url
+	to.Path, to.RawPath = strings.TrimRight(to.Path, "/")+path, ""
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(body))
+	if err != nil {
+		return -1, errors.New("the endpoint makes no request")
+	}
+	for name, values := range x.o.Header {
+		r.Header[name] = values
+	}
+	r.Header.Set("Content-Type", "application/x-protobuf")
+	r.Header.Set("Content-Encoding", "gzip")
+	r.Header.Set("User-Agent", "perch/"+x.o.Source.Version)
+	resp, err := x.o.Client.Do(r)
+	if err != nil {
+		return 0, x.told(ctx, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	content, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil && resp.StatusCode == http.StatusOK {
+		return 0, x.told(ctx, err) // whether all of it was taken is not known
+	}
+	return x.answered(resp, content)
+}
+
+// told is a client's error without the URL, and with what the context ended for.
+func (x *Exporter) told(ctx context.Context, err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return errors.New(x.place() + ": " + x.hide(err.Error()))
+}
+
+func (x *Exporter) place() string { return x.url.Scheme + "://" + x.url.Host }
+
+// answered judges an answer, as OTLP says: 429, 502, 503 and 504 pass; every other
+// error would come again. Of those the ones that a change of the config mends (a wrong
+// token or path) keep what was to be sent.
+func (x *Exporter) answered(r *http.Response, content []byte) (wait time.Duration, err error) {
+	if r.StatusCode/100 == 2 {
+		rejected, message := partial(content)
+		switch {
+		case rejected > 0:
+			return 0, &refusedError{fmt.Sprintf("%s took it but for %d, which are dropped: %q", x.place(), rejected, x.shown(message))}
+		case message != "" && x.o.Warn != nil:
+			x.o.Warn(fmt.Sprintf("%s took it, and says: %q", x.place(), x.shown(message)))
+		}
+		return 0, nil
+	}
+	text := fmt.Sprintf("%s: status %d: %q", x.place(), r.StatusCode, x.shown(statusMessage(content)))
+	switch r.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return retryAfter(r.Header.Get("Retry-After"), time.Now()), errors.New(text)
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return -1, &refusedError{text + " (it is dropped: the same would be refused again)"}
+	}
+	return -1, errors.New(text)
+}
+
+func (x *Exporter) shown(message string) string {
+	message = x.hide(strings.ToValidUTF8(message, "\uFFFD")) // before it is cut: half of a secret would not be found
+	return message[:min(len(message), maxShown)]
+}
+
+func retryAfter(value string, now time.Time) time.Duration {
+	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
