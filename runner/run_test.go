@@ -167,7 +167,7 @@ func TestPanicsStayAlone(t *testing.T) {
 		out := play(t, t.Context(), s, blow, bad, secret, good, unknown)
 		for target, want := range map[string]string{
 			"bad": "a bug in perch: a bug in the network\n", "secret": "a bug in perch: a bug in reading secrets\n",
-			"unknown": "a bug in perch: no probe of kind burst",
+			"unknown": "a bug in perch: no probe of kind psychic",
 		} {
 			for _, o := range out.of(target) {
 				if o.Cut != probes.CutInternal || !strings.HasPrefix(o.Problem, want) || o.Problem != o.CutDetail {

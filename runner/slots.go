@@ -181,13 +181,14 @@ func (s *slots) awaitGap(ctx context.Context, role probes.Role) error {
 	b.mu.Lock()
 	err := b.refused(s)
 	var p *place
-	switch {
-	case role == probes.RoleAgain, role == probes.RoleRedirect:
+	switch role {
+	case probes.RoleAgain, probes.RoleRedirect:
 		p = &s.gap
-	case role == probes.RoleControl:
+	case probes.RoleControl:
 		if c := s.controlPlace(); !s.controlFits(c) {
 			p = c
 		}
+	default:
 	}
 	if err != nil || p == nil {
 		b.mu.Unlock()
