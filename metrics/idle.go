@@ -70,7 +70,7 @@ func (m *Metrics) observeIdle(r probes.IdleResult) {
 // observeClient sets the danger band and the retry gaps of a declared client.
 func (m *Metrics) observeClient(outcomes []probes.Outcome) {
 	target, probe := outcomes[0].Target, outcomes[0].Probe
-	gaps := gapReasons(m.specs[outcomes[0].ID()].Spec)
+	gaps := m.specs[outcomes[0].ID()].can.gaps
 	var band *probes.Band
 	declared := false
 	for _, o := range outcomes {

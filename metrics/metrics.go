@@ -87,6 +87,7 @@ func (m *Metrics) createTarget(t probes.Target) {
 
 func (m *Metrics) createProbe(s probes.Spec) {
 	p := spec{Spec: s, can: possibleFor(s)}
+	p.can.gaps = gapReasons(s)
 	m.specs[s.ID()] = p
 	v := m.vectors
 	if s.Every > 0 {

@@ -16,6 +16,7 @@ type possible struct {
 	retries     []probes.RetryResult
 	holds       []string // values of hold_seconds
 	diagnoses   []probes.Diagnosis
+	gaps        []probes.Reason // for which a retry policy can have a gap
 }
 
 // onConnection lists the reasons that an attempt on one kind of connection can

@@ -83,9 +83,10 @@ func histogramOf(bounds []float64, name, help string, labels ...string) *vector 
 
 // key joins label values, given as the vector's maker named the labels.
 func (v *vector) key(values []string) string {
-	ordered := make([]string, len(v.order))
-	for i, at := range v.order {
-		ordered[i] = clean(values[at])
+	var few [8]string // on the stack: a key is made for all that is counted
+	ordered := few[:0]
+	for _, at := range v.order {
+		ordered = append(ordered, clean(values[at]))
 	}
 	return strings.Join(ordered, separator)
 }
