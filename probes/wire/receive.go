@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // Limits that hold when a request says none.
@@ -25,10 +26,19 @@ var (
 	errBodyLimit = errors.New("the answer's body is too large")
 )
 
+// readers are used again: a buffer for each answer would be half of all that a
+// probe allocates.
+var readers = sync.Pool{New: func() any { return bufio.NewReader(nil) }} //nolint:gochecknoglobals // what is given back has to lie somewhere
+
 // receive reads the answer to its end.
 func (x *exchange) receive() Response {
 	x.source = source{r: x.conn.reader(), x: x, limit: orDefault(x.req.MaxHead, defaultMaxHead)}
-	br := bufio.NewReader(&x.source)
+	br := readers.Get().(*bufio.Reader)
+	br.Reset(&x.source)
+	defer func() {
+		br.Reset(nil) // keeps nothing of the exchange
+		readers.Put(br)
+	}()
 	resp, err := x.readHead(br)
 	if err != nil {
 		x.failed(err)
