@@ -29,7 +29,7 @@ func (j *judgement) accepted() (now, lapsed *probes.Accepted) {
 // acceptedAge is the idle age that an acceptance speaks of: the close's where
 // one was seen, else the reuse's. 0: the fail is not about an idle connection.
 func (j *judgement) acceptedAge() time.Duration {
-	if j.rung.obs.Kind != probes.KindIdle || !j.reused() {
+	if !held(j.rung.obs.Kind) || !j.reused() {
 		return 0
 	}
 	return j.rung.age()

@@ -68,6 +68,7 @@ func byHold(outcomes []probes.Outcome) []probes.Outcome {
 // that whose connections ended at the least idle age. several says that there were
 // others.
 func telling(in Input) (l *ladder, several bool) {
+	in = in.perCall()
 	l = newLadder(in)
 	all := ladders(in)
 	if len(all) < 2 {

@@ -41,7 +41,7 @@ func newClientView(j *judgement) *clientView {
 	switch {
 	case j.l.in.Spec.GRPC != nil: // the catalog's clients are HTTP's
 		v.name = "the gRPC channel"
-	case j.rung.obs.Kind == probes.KindIdle:
+	case held(j.rung.obs.Kind):
 		v.bandKnown = clients.BandKnown(*decl, j.l.path())
 		v.band = clients.BandOn(*decl, j.l.path())
 	}

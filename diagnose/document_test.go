@@ -90,7 +90,8 @@ func writeTables(b *bytes.Buffer) {
 func introduction(t Table) string {
 	switch t {
 	case TableRung:
-		return `A held connection that was reused. A warm-up or a control that failed is judged as a fresh exchange instead.
+		return `A held connection that was reused, and a call of a burst on a connection of its pool, whose burst's control is its own; the worst
+of a burst's calls decides. A warm-up or a control that failed is judged as a fresh exchange instead.
 
 The age is that of the close where one was seen, else of the reuse, against ` + "`keep_alive`" + `: **early** is before ` + "`keep_alive - tol`" + `,
 **within** is less than ` + "`tol`" + ` away from it, **longer** is after it, or no ` + "`keep_alive`" + ` was given. ` + "`tol`" + ` is 5% of ` + "`keep_alive`" + `, at

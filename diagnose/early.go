@@ -159,7 +159,7 @@ func (l *ladder) sameAgeLastRun(i int) bool {
 // timeout explains is left out.
 func EarlyCloses(in Input) (early, mass map[time.Duration]time.Duration) {
 	early, mass = map[time.Duration]time.Duration{}, map[time.Duration]time.Duration{}
-	for _, one := range ladders(in) {
+	for _, one := range ladders(in.perCall()) {
 		newLadder(one).earlyCloses(early, mass)
 	}
 	return early, mass
@@ -167,7 +167,7 @@ func EarlyCloses(in Input) (early, mass map[time.Duration]time.Duration) {
 
 func (l *ladder) earlyCloses(early, mass map[time.Duration]time.Duration) {
 	for i, r := range l.rungs {
-		if r.obs.Kind != probes.KindIdle || !r.ended() || l.ageOf(r) != AgeEarly || l.toldLimit(i) || l.otherCause(i, r.age(), r.age()) {
+		if !held(r.obs.Kind) || !r.ended() || l.ageOf(r) != AgeEarly || l.toldLimit(i) || l.otherCause(i, r.age(), r.age()) {
 			continue
 		}
 		closes := early

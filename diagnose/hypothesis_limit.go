@@ -13,7 +13,7 @@ import (
 // part of its limit was in use.
 func (j *judgement) rateLimit() (probes.Ruling, string) {
 	answers := 0
-	for _, a := range j.rung.obs.Attempts {
+	for _, a := range j.attempts() {
 		if a.Status == 429 || a.Reason == probes.ReasonRateLimited {
 			return probes.RuledIn, "the API answered " + exhaustedOr429(a) + waitText(a.RetryAfter) + "; " + j.share()
 		}
@@ -48,6 +48,14 @@ func (j *judgement) calmed(a probes.Attempt) (probes.Ruling, string) {
 		return probes.RuledOpen, "the server said ENHANCE_YOUR_CALM of PINGs (too_many_pings), not of calls; " + j.share()
 	}
 	return probes.RuledIn, "the server said " + a.Calmed() + " ENHANCE_YOUR_CALM: it takes what it gets for too much; " + j.share()
+}
+
+// attempts are all of the step's: of a burst, whose calls are judged one by one, the whole burst's.
+func (j *judgement) attempts() []probes.Attempt {
+	if j.l.in.whole != nil {
+		return j.l.in.whole
+	}
+	return j.rung.obs.Attempts
 }
 
 // ofStep names what was judged, beside the run that it is a part of.

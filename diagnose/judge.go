@@ -17,7 +17,8 @@ type Input struct {
 	Budget        probes.BudgetUse // so far; zero: not known
 	Now           time.Time
 
-	unused bool // of the observations, those are meant whose connections carried nothing before
+	unused bool             // of the observations, those are meant whose connections carried nothing before
+	whole  []probes.Attempt // of a burst, whose calls are the observations
 }
 
 // Last is what the last run saw. The zero value is a first run.
@@ -40,11 +41,14 @@ type Answered struct {
 }
 
 // Judge turns one probe's finished observations into outcomes: one a rung
-// (idle), in the order of their holds, else one. Every outcome has a verdict
+// (idle), in the order of their holds, else one. Of a burst the worst call decides. Every outcome has a verdict
 // and a reason. Connections that carried nothing before they were held are a ladder of
 // their own, since servers have other timeouts for them; so are those with each of a
 // host's addresses.
 func Judge(in Input) []probes.Outcome {
+	if in.Spec.Kind == probes.KindBurst {
+		return judgeBurst(in)
+	}
 	if all := ladders(in); len(all) > 1 {
 		var outcomes []probes.Outcome
 		for _, one := range all {
@@ -185,7 +189,10 @@ func (j *judgement) decide() {
 func (j *judgement) decideFresh() {
 	j.at = j.rung.warm
 	last := j.rung.obs.Attempt(probes.ConnectionFresh)
-	if answered(j.at) || last == j.at || !triedAgain(j.at.Reason) {
+	if j.rung.obs.Kind == probes.KindBurst { // its next calls are further tries
+		last = j.l.recoveredAt(endOf(j.rung.obs, *j.at))
+	}
+	if answered(j.at) || last == j.at || last == nil || !triedAgain(j.at.Reason) {
 		return
 	}
 	j.again, j.facts.Again = last, AgainFailed
@@ -218,7 +225,7 @@ func (j *judgement) outcome() probes.Outcome {
 		Retry:  probes.RetryOutcome{Result: j.retried(), Application: j.client.application(j), Hidden: j.client.hides(), Beside: j.client.beside(j)},
 		Client: j.client.outcome(),
 	}
-	if spec.Kind == probes.KindIdle {
+	if held(spec.Kind) {
 		o.KeepAlive = spec.KeepAlive
 	}
 	if j.facts.Cause == CauseAge {

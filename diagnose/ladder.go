@@ -54,11 +54,14 @@ func newLadder(in Input) *ladder {
 	slices.SortStableFunc(l.rungs, func(a, b rungView) int {
 		return cmp.Or(cmp.Compare(a.obs.Hold, b.obs.Hold), a.obs.Started.Compare(b.obs.Started))
 	})
-	if in.Spec.Kind != probes.KindIdle {
+	if !held(in.Spec.Kind) {
 		return l
 	}
 	l.ends = l.idleEnds()
 	l.idle = l.result()
+	if in.Spec.Kind == probes.KindBurst {
+		return l // what a search finds out over many runs is a ladder's
+	}
 	l.learn()
 	l.idle = l.narrowest(l.idle)
 	return l

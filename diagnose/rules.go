@@ -37,7 +37,7 @@ type Table string
 // The tables, in walking order.
 const (
 	TableEverything Table = "Everything"
-	TableRung       Table = "A rung of kind idle"
+	TableRung       Table = "A rung of kind idle, a reused call of kind burst"
 	TableMany       Table = "Many requests on one connection"
 	TableFresh      Table = "A fresh exchange"
 	TableElse       Table = "Anything else"
@@ -52,7 +52,7 @@ func Rules() []Rule {
 // rulesOf are those of Rules that can match a probe of this kind, in their order.
 // Nobody may change them.
 func rulesOf(kind probes.Kind) []Rule {
-	if kind == probes.KindIdle {
+	if held(kind) {
 		return rungBook()
 	}
 	return manyBook()

@@ -119,7 +119,7 @@ func freshRules() []Rule {
 // certificateRules warn before a certificate ends. Idle rungs are not touched.
 func certificateRules() []Rule {
 	soon := Rule{
-		Table: TableFresh, Kinds: []probes.Kind{probes.KindHTTP, probes.KindGRPC, probes.KindTLS},
+		Table: TableFresh, Kinds: []probes.Kind{probes.KindHTTP, probes.KindBurst, probes.KindGRPC, probes.KindTLS},
 		Connections: []probes.Connection{probes.ConnectionFresh},
 		Reasons:     []probes.Reason{probes.ReasonOK}, Expiry: []Expiry{ExpirySoon},
 		Verdict: probes.VerdictDegraded, Diagnosis: probes.DiagnosisCertificate, Family: probes.FamilyCertificate,

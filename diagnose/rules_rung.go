@@ -7,7 +7,7 @@ import "perch.example/probes"
 func rungRules() []Rule {
 	rules := []Rule{
 		{
-			Table: TableRung, Kinds: []probes.Kind{probes.KindIdle},
+			Table: TableRung, Kinds: []probes.Kind{probes.KindIdle, probes.KindBurst},
 			Connections: []probes.Connection{probes.ConnectionFresh},
 			Reasons:     []probes.Reason{probes.ReasonNoKeepAlive},
 			Verdict:     probes.VerdictSkipped, Diagnosis: probes.DiagnosisNoKeepAlive, Family: probes.FamilyConnection,
@@ -131,7 +131,7 @@ func earlyRules(base Rule) []Rule {
 
 func rung(r Rule) Rule {
 	r.Table = TableRung
-	r.Kinds = []probes.Kind{probes.KindIdle}
+	r.Kinds = []probes.Kind{probes.KindIdle, probes.KindBurst}
 	r.Connections = []probes.Connection{probes.ConnectionReused}
 	return r
 }

@@ -10,7 +10,7 @@ import (
 
 // everyCase walks every combination of facts.
 func everyCase(visit func(Facts)) {
-	for _, kind := range []probes.Kind{probes.KindHTTP, probes.KindIdle} {
+	for _, kind := range []probes.Kind{probes.KindHTTP, probes.KindIdle, probes.KindBurst} {
 		for _, conn := range []probes.Connection{probes.ConnectionFresh, probes.ConnectionReused, probes.ConnectionControl} {
 			for _, reason := range probes.Reasons() {
 				for _, again := range againValues() {
@@ -52,7 +52,7 @@ func everyAge(f Facts, visit func(Facts)) {
 // TestRulesOfAKind: what a probe is judged by is the whole table, without what
 // cannot match its kind.
 func TestRulesOfAKind(t *testing.T) {
-	for _, kind := range []probes.Kind{probes.KindHTTP, probes.KindIdle, probes.KindGRPC, probes.KindTLS} {
+	for _, kind := range []probes.Kind{probes.KindHTTP, probes.KindIdle, probes.KindBurst, probes.KindGRPC, probes.KindTLS} {
 		other := func(r Rule) bool { return !within(r.Kinds, kind) }
 		got, want := slices.DeleteFunc(slices.Clone(rulesOf(kind)), other), slices.DeleteFunc(Rules(), other)
 		if !reflect.DeepEqual(got, want) {
@@ -104,7 +104,8 @@ func TestRulesAreTotal(t *testing.T) {
 // refused on a connection that lives, but not before keep_alive.
 func mayPass(f Facts) bool {
 	goaway := []probes.Reason{probes.ReasonIdleGoaway, probes.ReasonGoawayUnprocessed}
-	held := f.Kind == probes.KindIdle && f.Connection == probes.ConnectionReused && f.Control == ControlOK
+	ladder := held(f.Kind)
+	held := ladder && f.Connection == probes.ConnectionReused && f.Control == ControlOK
 	switch f.Cause {
 	case CauseError, CausePings:
 		if f.Reason == probes.ReasonOK || slices.Contains(goneReasons(), f.Reason) {
@@ -123,7 +124,7 @@ func mayPass(f Facts) bool {
 		}
 	case CauseUnsaid:
 	}
-	if f.Changed && f.Kind == probes.KindIdle && f.Connection == probes.ConnectionReused {
+	if f.Changed && ladder && f.Connection == probes.ConnectionReused {
 		return false
 	}
 	if f.Reason == probes.ReasonOK {
@@ -136,8 +137,8 @@ func mayPass(f Facts) bool {
 	if f.Kind == probes.KindHTTP && f.Reason == probes.ReasonRefusedStream {
 		return false
 	}
-	early := f.Kind == probes.KindIdle && f.Age == AgeEarly // nothing is expected of many requests on one connection
-	return (f.Kind == probes.KindIdle || f.Kind == probes.KindHTTP) && f.Connection == probes.ConnectionReused &&
+	early := ladder && f.Age == AgeEarly // nothing is expected of many requests on one connection
+	return (ladder || f.Kind == probes.KindHTTP) && f.Connection == probes.ConnectionReused &&
 		slices.Contains(orderly, f.Reason) && !early && !f.Instant && f.Control == ControlOK
 }
 
@@ -168,18 +169,20 @@ func TestFreshTable(t *testing.T) {
 		seen = append(seen, tt.reasons...)
 		for _, reason := range tt.reasons {
 			for _, conn := range []probes.Connection{"fresh", "control"} {
-				f := Facts{Kind: "http", Connection: conn, Reason: reason, Control: ControlNone, Age: AgeLonger, Early: EarlyFirst, Expiry: ExpiryFar}
-				for _, f.Again = range []Again{AgainNotTried, AgainFailed} {
-					if f.Again == AgainFailed && tt.again == none {
-						continue
+				for _, kind := range []probes.Kind{"http", "burst"} {
+					f := Facts{Kind: kind, Connection: conn, Reason: reason, Control: ControlNone, Age: AgeLonger, Early: EarlyFirst, Expiry: ExpiryFar}
+					for _, f.Again = range []Again{AgainNotTried, AgainFailed} {
+						if f.Again == AgainFailed && tt.again == none {
+							continue
+						}
+						expectRule(t, f, probes.VerdictFail, tt.otherwise, tt.family)
 					}
-					expectRule(t, f, probes.VerdictFail, tt.otherwise, tt.family)
-				}
-				f.Again = AgainOK
-				if tt.again != none {
-					expectRule(t, f, probes.VerdictDegraded, tt.again, tt.family)
-				} else {
-					expectRule(t, f, probes.VerdictIncomplete, none, probes.FamilyOwn)
+					f.Again = AgainOK
+					if tt.again != none {
+						expectRule(t, f, probes.VerdictDegraded, tt.again, tt.family)
+					} else {
+						expectRule(t, f, probes.VerdictIncomplete, none, probes.FamilyOwn)
+					}
 				}
 			}
 		}
@@ -225,24 +228,26 @@ func TestRungTable(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, reason := range tt.reasons {
-			f := Facts{Kind: "idle", Connection: "reused", Reason: reason, Again: AgainNotTried, Control: ControlOK, Expiry: ExpiryFar, Early: EarlyFirst}
-			for _, f.Age = range []Age{AgeWithin, AgeLonger} {
-				want := tt.later
-				if want == always {
-					want = probes.VerdictFail
+			for _, kind := range []probes.Kind{"idle", "burst"} {
+				f := Facts{Kind: kind, Connection: "reused", Reason: reason, Again: AgainNotTried, Control: ControlOK, Expiry: ExpiryFar, Early: EarlyFirst}
+				for _, f.Age = range []Age{AgeWithin, AgeLonger} {
+					want := tt.later
+					if want == always {
+						want = probes.VerdictFail
+					}
+					expectRule(t, f, want, tt.diagnosis, probes.FamilyConnection)
 				}
-				expectRule(t, f, want, tt.diagnosis, probes.FamilyConnection)
-			}
-			f.Age = AgeEarly
-			for _, f.Early = range earlyValues() {
-				want := early[f.Early]
-				if want.diagnosis == "" {
-					want.diagnosis = tt.diagnosis
+				f.Age = AgeEarly
+				for _, f.Early = range earlyValues() {
+					want := early[f.Early]
+					if want.diagnosis == "" {
+						want.diagnosis = tt.diagnosis
+					}
+					if tt.later == always {
+						want.verdict, want.diagnosis = probes.VerdictFail, tt.diagnosis
+					}
+					expectRule(t, f, want.verdict, want.diagnosis, probes.FamilyConnection)
 				}
-				if tt.later == always {
-					want.verdict, want.diagnosis = probes.VerdictFail, tt.diagnosis
-				}
-				expectRule(t, f, want.verdict, want.diagnosis, probes.FamilyConnection)
 			}
 		}
 	}
