@@ -45,7 +45,7 @@ func (r *Runner) newWave(ctx context.Context, p *plan.Plan) *wave {
 	r.mu.Unlock()
 	w := &wave{
 		settle: o.Settle > 0, runner: r, targets: targets, secrets: newSecretCache(o.Secrets), shares: map[string]share{},
-		done: make(chan probes.Observation, 64),
+		done: make(chan probes.Observation, min(len(p.Steps), 64)), // a wave of perch serve is one step
 	}
 	w.env = probes.Env{
 		Dial: o.Dial, Resolve: o.Resolve, Chains: &wire.Chains{}, Policy: o.Policy, Descriptors: &r.descriptors, Refusals: &probes.ProxyRefusals{}, Secrets: w.secrets.read, ReadFile: o.ReadFile, Getenv: o.Getenv,
