@@ -34,7 +34,6 @@ func asTarget(run probes.Run, name, address string) StatusTarget {
 			t.Probes[n-1].Outcomes = append(t.Probes[n-1].Outcomes, o)
 			continue
 		}
-		o := o
 		t.Probes = append(t.Probes, StatusProbe{
 			Name: o.Probe, Kind: o.Kind, Every: 5 * time.Minute, Next: statusNow().Add(48 * time.Second), Outcomes: []probes.Outcome{o}, Idle: idleResult(run.Idle, &o),
 		})

@@ -31,9 +31,9 @@ func newServe(sys system) *cobra.Command {
 	var out outputFlags
 	var beside sidecar
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Each probe on its every, for long: alerts, and answers /metrics, /healthz, /readyz", Args: noArgs,
-		Long: `The Deployment's command: runs each probe on its every, alerts as it goes, and answers /metrics, /healthz
-and /readyz on metrics.listen. Ends at SIGTERM, with status 0 when all is saved, 4 when perch could not do
+		Use: "serve", Short: "Each probe on its every, for long: alerts, and answers /, /metrics, /healthz, /readyz", Args: noArgs,
+		Long: `The Deployment's command: runs each probe on its every, alerts as it goes, and answers /metrics, /healthz,
+/readyz and, for people, a status page at / on metrics.listen (it has no login: docs/status-page.md). Ends at SIGTERM, with status 0 when all is saved, 4 when perch could not do
 its own part. docs/serve.md has the rest.`,
 	}
 	flags.bindConfig(cmd)
@@ -90,8 +90,9 @@ type service struct {
 
 func newService(sys system, cfg config.Config, flags runFlags, out outputFlags, log *slog.Logger) *service {
 	host, _ := os.Hostname() // unknown stays empty
+	cfg = served(cfg)
 	return &service{
-		sys: sys, cfg: served(cfg), flags: flags, out: out, log: log, health: newHealth(), board: newBoard(),
+		sys: sys, cfg: cfg, flags: flags, out: out, log: log, health: newHealth(), board: newBoard(cfg),
 		kept: &kept{}, turn: make(turn, 1), beside: besideServe(sys.env, host), seeds: rand.New(rand.NewPCG(flags.seed, 0)), notes: map[string]bool{}, standing: map[string]string{},
 	}
 }

@@ -2,19 +2,39 @@ package main
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"perch.example/config"
 	"perch.example/probes"
 )
 
-// board is what serve knows of the moment: what each probe last found, and what is
-// held. Safe for concurrent use.
+// board is what serve knows of the moment: what each probe last found, what is held,
+// and when what is due next. It is a copy: who looks at it waits for no wave, and no
+// wave for who looks. Safe for concurrent use.
 type board struct {
+	began time.Time
+
 	mu   sync.Mutex
-	last map[string][]probes.Outcome // by target/probe: the newest of each rung
 	held map[holding]probes.Event
+	facts
+}
+
+// facts are what a board has beside what is held. Nothing that its maps hold is
+// changed once it is there.
+type facts struct {
+	cfg       config.Config
+	last      map[string][]probes.Outcome  // by target/probe: the newest of each rung
+	idle      map[string]probes.IdleResult // likewise
+	next      map[string]time.Time         // likewise: when it is due
+	used      map[string]probes.BudgetUse  // by target: of its last wave
+	today     map[string]int               // by target: requests of the UTC day
+	counted   time.Time                    // when today was told last
+	incidents []probes.Incident
+	notices   []string
+	problems  []probes.Problem // of the last wave
 }
 
 // holding names one held connection.
@@ -24,8 +44,38 @@ type holding struct {
 	hold          time.Duration
 }
 
-func newBoard() *board {
-	return &board{last: map[string][]probes.Outcome{}, held: map[holding]probes.Event{}}
+func newBoard(cfg config.Config) *board {
+	b := &board{began: time.Now(), held: map[holding]probes.Event{}}
+	b.configure(cfg)
+	return b
+}
+
+// configure takes over the config that holds from now on. What is known of probes that
+// are no longer in it is forgotten.
+func (b *board) configure(cfg config.Config) {
+	ids, names := map[string]bool{}, map[string]bool{}
+	for _, t := range cfg.Targets {
+		names[t.Name] = true
+		for _, s := range t.Probes {
+			ids[s.ID()] = true
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cfg = cfg
+	b.last, b.idle, b.next = keep(b.last, ids), keep(b.idle, ids), keep(b.next, ids)
+	b.used, b.today = keep(b.used, names), keep(b.today, names)
+}
+
+// keep is a map without the keys that are gone.
+func keep[V any](all map[string]V, there map[string]bool) map[string]V {
+	kept := map[string]V{}
+	for key, v := range all {
+		if there[key] {
+			kept[key] = v
+		}
+	}
+	return kept
 }
 
 // watch takes what a runner tells while it runs.
@@ -45,36 +95,47 @@ func (b *board) watch(e probes.Event) {
 	}
 }
 
-// take takes in what a run found.
-func (b *board) take(run probes.Run) {
+// expect takes over when probes are due next.
+func (b *board) expect(ids map[string]bool, at time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id := range ids {
+		b.next[id] = at
+	}
+}
+
+// take takes in what a run found, and what it has sent of each target's day.
+func (b *board) take(run probes.Run, today func(target string, now time.Time) int) {
 	byProbe := map[string][]probes.Outcome{}
 	for _, o := range run.Outcomes {
 		byProbe[o.ID()] = append(byProbe[o.ID()], o)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for id, outcomes := range byProbe {
-		b.last[id] = outcomes
+	maps.Copy(b.last, byProbe)
+	for _, r := range run.Idle {
+		b.idle[r.Target+"/"+r.Probe] = r
 	}
+	for _, u := range b.cfg.Targets {
+		b.today[u.Name] = today(u.Name, run.Finished)
+	}
+	for _, u := range run.Budget {
+		b.used[u.Target] = u
+	}
+	b.counted = run.Finished
+	b.incidents, b.notices, b.problems = run.Incidents, run.Notices, run.Problems
 }
 
-// holds are the connections that are held now, those that are reused first first.
-func (b *board) holds() []probes.Event {
+// now is a copy of all of it: the facts, and what is held, the first to be reused
+// first.
+func (b *board) now() (facts, []probes.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all := make([]probes.Event, 0, len(b.held))
-	for _, e := range b.held {
-		all = append(all, e)
-	}
-	slices.SortFunc(all, func(x, y probes.Event) int {
+	f := b.facts
+	f.last, f.idle, f.next, f.used, f.today = maps.Clone(f.last), maps.Clone(f.idle), maps.Clone(f.next), maps.Clone(f.used), maps.Clone(f.today)
+	held := slices.Collect(maps.Values(b.held))
+	slices.SortFunc(held, func(x, y probes.Event) int {
 		return cmp.Or(x.Until.Compare(y.Until), cmp.Compare(x.Target, y.Target), cmp.Compare(x.Probe, y.Probe), cmp.Compare(x.Step, y.Step))
 	})
-	return all
-}
-
-// outcomes are what a probe last found; nil: nothing yet.
-func (b *board) outcomes(id string) []probes.Outcome {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.last[id]
+	return f, held
 }

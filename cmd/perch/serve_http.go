@@ -79,6 +79,7 @@ func (w *web) close() {
 
 func (s *service) handler() http.Handler {
 	mux := http.NewServeMux()
+	mux.Handle("GET /{$}", s.looks())
 	mux.Handle("GET /metrics", &scrapes{metrics: s.metrics, places: make(chan struct{}, mostScrapes), making: make(turn, 1)})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.health.stuck(time.Now())) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.health.unready()) })

@@ -28,6 +28,7 @@ func (s *service) loop(ctx context.Context, l *loop) {
 	tick := s.firstTick(l)
 	for {
 		s.health.expect(l.name(), tick.Add(l.patience))
+		s.board.expect(l.probes, tick)
 		if !until(ctx, tick) {
 			return
 		}
@@ -101,7 +102,7 @@ func (s *service) wave(ctx context.Context, l *loop) {
 		w.finish(ctx, &run)
 	}
 	s.last = run
-	s.board.take(run)
+	s.board.take(run, w.doc.RequestsToday)
 	s.health.setState(w.unsaved)
 	s.sayWave(w, l, run)
 	if err := taken(w.unsaved); err != nil {
