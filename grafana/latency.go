@@ -42,15 +42,15 @@ func latencyAnswers() []panel {
 		{
 			look: lookHeat, title: "Answers by how long they took", wide: 12, tall: 9, unit: "s", empty: "no answer yet",
 			about:   "Each column is 10 minutes; the darker, the more answers. Two bands are two kinds of answers: a cache, or a slow server among several. Choose a probe above to tell them apart.",
-			queries: []query{{spread(answerTime, ofProbe), "{{le}}"}}, style: style{least: "10m"},
+			queries: []query{{spread(answerTime, ofProbe), "{{le}}"}}, style: style{least: "10m", traces: true},
 		},
 		{
 			look: lookSeries, title: "Quantiles", wide: 12, tall: 9, unit: "s", min: new(0.0), empty: "no answer yet",
-			about: "All answers. If only the highest line moves, few calls are hit: look for a slow server or lost packets. With classic histograms a value lies anywhere within its bucket.",
+			about: "All answers; a point above the lines is one call, and leads to its trace. If only the highest line moves, few calls are hit: look for a slow server or lost packets. With classic histograms a value lies anywhere within its bucket.",
 			queries: []query{
 				{quantile(0.5, "", answerTime, ofProbe), "50%"}, {quantile(0.95, "", answerTime, ofProbe), "95%"}, {quantile(0.99, "", answerTime, ofProbe), "99%"},
 			},
-			inks: []ink{{"50%", light, false}, {"95%", info, false}, {"99%", purple, false}},
+			inks: []ink{{"50%", light, false}, {"95%", info, false}, {"99%", purple, false}}, style: style{traces: true},
 		},
 		{
 			look: lookSeries, title: "Fresh against reused", wide: 12, tall: 9, unit: "s", min: new(0.0), empty: "no answer yet",
@@ -59,12 +59,12 @@ func latencyAnswers() []panel {
 				{quantile(0.95, "connection", answerTime, ofProbe+`,connection!="control"`), "{{connection}}"},
 				{quantile(0.95, "connection", answerTime, ofProbe+`,connection="control"`), "{{connection}}"},
 			},
-			inks: []ink{{"fresh", light, false}, {"reused", good, false}, {"control", purple, true}},
+			inks: []ink{{"fresh", light, false}, {"reused", good, false}, {"control", purple, true}}, style: style{traces: true},
 		},
 		{
 			look: lookSeries, title: "Targets", wide: 12, tall: 9, unit: "s", min: new(0.0), empty: "no answer yet",
 			about:   "95% of the answers of each target. One alone that is slow is that API; all at once are the path, or perch's own node: see *perch itself*.",
-			queries: []query{{quantile(0.95, "target", answerTime, ofProbe), "{{target}}"}},
+			queries: []query{{quantile(0.95, "target", answerTime, ofProbe), "{{target}}"}}, style: style{traces: true},
 		},
 	}
 }
@@ -81,7 +81,7 @@ func latencyPhases() []panel {
 			look: lookSeries, title: "The slowest of each phase", wide: 12, tall: 9, unit: "s", empty: "no answer yet",
 			about:   "95% of each phase took at most this. Classic histograms have three buckets here (10 ms, 100 ms, 1 s): read the order of magnitude, not the digits.",
 			queries: []query{{quantile(0.95, "phase", phaseTime, ofProbe), "{{phase}}"}},
-			inks:    phaseInks(), style: style{log: true},
+			inks:    phaseInks(), style: style{log: true, traces: true},
 		},
 	}
 }

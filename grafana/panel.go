@@ -46,6 +46,7 @@ type style struct {
 	spark   bool   // a stat has its course behind it
 	names   bool   // a stat shows the name of each series
 	plain   bool   // a stat's colour is in its text, not behind it
+	traces  bool   // points above the lines, exemplars, that lead to a trace
 	least   string // the shortest step of time: "10m"
 }
 
@@ -122,8 +123,17 @@ func (p panel) target(n int, q query) variants.Dataquery {
 	return prometheus.Dataquery{
 		Datasource: new(source()), EditorMode: new(prometheus.QueryEditorModeCode),
 		Expr: q.expr, LegendFormat: new(q.legend), RefId: new(string(rune('A' + n))),
-		Instant: new(now), Range: new(!now), Format: &format,
+		Instant: new(now), Range: new(!now), Format: &format, Exemplar: p.exemplar(n),
 	}
+}
+
+// exemplar makes the first query bring the exemplars: the others are of the same
+// histogram, and would bring them again.
+func (p panel) exemplar(n int) *bool {
+	if !p.style.traces || n > 0 {
+		return nil
+	}
+	return new(true)
 }
 
 func (p panel) field() dashboard.FieldConfig {

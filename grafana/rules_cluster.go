@@ -82,7 +82,7 @@ func (o RuleOptions) serveRules() []Rule {
 			description: "The scrape job {{ $labels.job }} gets no answer from /metrics of {{ $labels.instance }}: perch serve does not run there, or a " +
 				"NetworkPolicy keeps Prometheus out.",
 		}),
-		o.gone(served), o.stalled(served),
+		o.gone(served), o.stalled(served), o.reloadFailed(),
 	}
 }
 
@@ -116,5 +116,18 @@ or
 		summary:  thisPerch + " runs, but has completed no run for {{ $value | humanizeDuration }} or more",
 		description: thisPerch + " answers scrapes, and its shortest interval has passed three times without a run that ended as it should: " +
 			"it hangs, or each run is cut short.",
+	})
+}
+
+// reloadFailed: a kubelet brings a changed ConfigMap to each Pod in its own time,
+// and each reads it within seconds; what is refused for five minutes is no half
+// written file. Two replicas refuse the same one, and are one perch.
+func (o RuleOptions) reloadFailed() Rule {
+	expr := fmt.Sprintf("min by (%s) (perch_config_last_reload_successful) == 0", perchLabels)
+	return o.alert("PerchConfigReloadFailed", expr, 5*time.Minute, told{
+		severity: severityTicket,
+		summary:  thisPerch + " refuses its changed config, and goes on with the one before it",
+		description: "The config of " + thisPerch + " was changed and cannot be used. What ran before it runs on: what was meant to be probed since " +
+			"then is not, and a restart would not come up. The log says each mistake with its line.",
 	})
 }

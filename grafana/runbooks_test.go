@@ -14,7 +14,7 @@ func ofOneKind(alert string) (kind, said string) {
 	switch alert {
 	case "PerchNoCompletedRun", "PerchJobsFailing", "PerchPushTrouble":
 		return "CronJob", "CronJob, by"
-	case "PerchScrapeFailing", "PerchServeStalled", "PerchGone":
+	case "PerchScrapeFailing", "PerchServeStalled", "PerchGone", "PerchConfigReloadFailed":
 		return "Deployment", "`perch serve`, by"
 	}
 	return "", ""
