@@ -201,6 +201,7 @@ func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
 	out.URL = c.joinURL(t, p)
 	out.Notice.URL, out.Notice.Idle = byHand(out)
 	c.handshake(&out, p)
+	c.burst(&out, t, p)
 	c.postRules(&out, p)
 	c.grpcRules(&out, p)
 	c.wayRules(&out, p)

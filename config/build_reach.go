@@ -22,12 +22,16 @@ type reachSettings struct {
 
 // reachProbe are reachProbeFields as decoded.
 type reachProbe struct {
-	Unused   bool          `mapstructure:"unused"`
-	Requests int           `mapstructure:"requests"`
-	Gap      time.Duration `mapstructure:"gap"`
-	ReadOnly string        `mapstructure:"read_only"`
-	Body     string        `mapstructure:"body"`
-	GRPC     *grpcSettings `mapstructure:"grpc"`
+	Unused      bool          `mapstructure:"unused"`
+	Requests    int           `mapstructure:"requests"`
+	Gap         time.Duration `mapstructure:"gap"`
+	Over        time.Duration `mapstructure:"over"`
+	Connections int           `mapstructure:"connections"`
+	Bursts      int           `mapstructure:"bursts"`
+	Calls       string        `mapstructure:"calls"`
+	ReadOnly    string        `mapstructure:"read_only"`
+	Body        string        `mapstructure:"body"`
+	GRPC        *grpcSettings `mapstructure:"grpc"`
 }
 
 type oauth2Settings struct {

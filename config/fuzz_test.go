@@ -50,8 +50,12 @@ func harmless(t *testing.T, target probes.Target, s probes.Spec) {
 	if s.URL == nil || s.URL.Host != target.URL.Host || s.URL.Host == "" || s.URL.User != nil || s.URL.Fragment != "" || s.URL.Scheme != "http" && s.URL.Scheme != "https" {
 		t.Errorf("url %v of target %v", s.URL, target.URL)
 	}
-	if !slices.Contains([]probes.Kind{probes.KindHTTP, probes.KindIdle, probes.KindGRPC, probes.KindTLS}, s.Kind) || s.Expect == nil || s.Target != target.Name || s.Probe == "" {
+	if !slices.Contains([]probes.Kind{probes.KindHTTP, probes.KindIdle, probes.KindBurst, probes.KindGRPC, probes.KindTLS}, s.Kind) || s.Expect == nil || s.Target != target.Name || s.Probe == "" {
 		t.Errorf("spec %+v", s)
+	}
+	if b := s.Burst; (b != nil) != (s.Kind == probes.KindBurst) || b != nil && (b.Requests < 1 || b.Connections < 1 || b.Bursts < 1 || b.Over <= 0 ||
+		b.Calls() > mostCalls || b.Connections > min(b.Requests, target.MaxConnections) || (b.Gap > 0) != (b.Bursts > 1) || s.PoolOrder == "" || s.Retry.Attempts > 1 || s.Redirects > 0) {
+		t.Errorf("burst %+v of %+v", b, s)
 	}
 	if s.Timeouts.DNS <= 0 || s.Timeouts.Connect <= 0 || s.Timeouts.TLS <= 0 || s.Timeouts.Response <= 0 || s.MaxBody <= 0 || s.Every < 0 || s.TLS.MinVersion < probes.MinTLS {
 		t.Errorf("bounds %+v", s)

@@ -115,7 +115,7 @@ func probe() value {
 		{key: "path", doc: "Behind the target's url, with its literal query.", value: requestPath()},
 	}
 	fields = append(fields, reachProbeFields()...)
-	return mappingOf(append(fields, sharedFields()...)...).withRules(probeRules).withSchema(wherePost()).like("{name: ..., kind: http, path: /...}")
+	return mappingOf(append(fields, sharedFields()...)...).withRules(probeRules).withSchema(whereKind()).like("{name: ..., kind: http, path: /...}")
 }
 
 func header() value {

@@ -31,8 +31,12 @@ func reachFields() []field {
 func reachProbeFields() []field {
 	return []field{
 		{key: "unused", doc: "Kind idle: also hold, for each rung, a connection that never carried a request.", value: boolean()},
-		{key: "requests", doc: "Kind http: how many requests one connection carries, one after the other, to find after how many, or at which age, the server ends it.", value: count(1, 10_000)},
-		{key: "gap", doc: "The least time from one of those to the next; longer where that leaves half of the budget to others.", value: duration(0, time.Hour)},
+		{key: "requests", doc: "Kind http: how many requests one connection carries, one after the other, to find after how many, or at which age, the server ends it. Kind burst: how many calls one burst has.", value: count(1, 10_000)},
+		{key: "gap", doc: "Kind http: the least time from one of those to the next; longer where that leaves half of the budget to others. Kind burst: for how long the pool idles between two bursts.", value: duration(0, time.Hour)},
+		{key: "over", doc: "Kind burst: how long one burst lasts; its calls leave evenly over it.", value: duration(100*time.Millisecond, 6*time.Hour)},
+		{key: "connections", doc: "Kind burst: how many connections the application's pool has.", value: count(1, mostCalls)},
+		{key: "bursts", doc: "Kind burst: how many there are in a run, gap apart.", value: count(1, 100), builtin: usualBursts},
+		{key: "calls", doc: "Kinds burst and idle: a file of the times at which the application calls, for the prediction; it sends nothing.", value: path()},
 		{key: "read_only", doc: "Why this POST, or this gRPC method, changes nothing. A POST is sent once, on a fresh connection.", value: filled(text("a reason"))},
 		{key: "body", doc: "Of a POST, as it is sent; JSON, unless a Content-Type header says what else.", value: body()},
 		{key: "grpc", doc: "Kind grpc, and kind idle over gRPC: what is called; left out, the health check of the whole server.", value: mappingOf(

@@ -30,39 +30,51 @@ func kindRules(c *checker, at place, m map[string]any) {
 
 // foreign are the keys that other kinds alone have a use for.
 func foreign(kind string) []string {
-	ladder := []string{"keep_alive", "holds", "unused"}
+	ladder := []string{"holds", "unused"}
+	expected, file := "keep_alive", "calls"
 	many := []string{"requests", "gap"}
+	burst := []string{"over", "connections", "bursts"}
 	request := []string{"path", "method", "headers", "query", "follow_redirects", "max_body", "read_only", "body", "grpc", "oauth2"}
 	switch probes.Kind(kind) {
 	case probes.KindHTTP:
-		return ladder
+		return slices.Concat(ladder, burst, []string{expected, file})
 	case probes.KindIdle:
-		return many
+		return slices.Concat(many, burst)
+	case probes.KindBurst:
+		return slices.Concat(ladder, []string{"retry", "follow_redirects"})
 	case probes.KindGRPC:
-		return slices.Concat(ladder, many)
+		return slices.Concat(ladder, many, burst, []string{expected, file})
 	case probes.KindTLS:
-		return slices.Concat(ladder, many, request)
+		return slices.Concat(ladder, many, burst, request, []string{expected, file})
 	}
 	return nil
 }
 
 // owner is the kind that a key is for, in the first place.
 func owner(key string) string {
-	if slices.Contains(foreign(string(probes.KindHTTP)), key) {
-		return string(probes.KindIdle)
-	}
-	return string(probes.KindHTTP)
+	return kindsFor(key)[0]
 }
 
 // owners are all kinds that a key is for.
-func owners(key string) string {
+func owners(key string) string { return oneOf(kindsFor(key)) }
+
+// kindsFor are those, the one that it is for in the first place first.
+func kindsFor(key string) []string {
 	var kinds []string
-	for _, k := range []probes.Kind{probes.KindHTTP, probes.KindIdle, probes.KindGRPC, probes.KindTLS} {
+	for _, k := range []probes.Kind{probes.KindHTTP, probes.KindIdle, probes.KindBurst, probes.KindGRPC, probes.KindTLS} {
 		if !slices.Contains(foreign(string(k)), key) {
 			kinds = append(kinds, string(k))
 		}
 	}
-	return oneOf(kinds)
+	return kinds
+}
+
+// whereKind is what a probe's schema says of a POST, and of a burst.
+func whereKind() map[string]any {
+	return map[string]any{"allOf": []any{wherePost(), map[string]any{
+		"if":   map[string]any{"required": []string{"kind"}, "properties": map[string]any{"kind": map[string]any{"const": "burst"}}},
+		"then": map[string]any{"required": []string{"requests", "over", "connections"}},
+	}}}
 }
 
 // onHandshake refuses an expectation about an answer where there is none.

@@ -57,10 +57,6 @@ type field struct {
 	later    string // not served yet: why, or what to do instead
 }
 
-// later is the text of keys that contract.md promises and that a later version
-// serves.
-const later = "not supported yet"
-
 // field returns the field of a key.
 func (v *value) field(key string) (*field, bool) {
 	i, ok := v.known[key]

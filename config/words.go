@@ -102,8 +102,7 @@ func filled(v value) value {
 
 // kind is a probe's kind.
 func kind() value {
-	v := word(string(probes.KindHTTP), string(probes.KindIdle), string(probes.KindGRPC), string(probes.KindTLS))
-	return refusing(v, "is "+later, "want http, idle, grpc or tls", "burst")
+	return word(string(probes.KindHTTP), string(probes.KindIdle), string(probes.KindBurst), string(probes.KindGRPC), string(probes.KindTLS))
 }
 
 // refusing gives some texts an answer of their own.
