@@ -1,0 +1,125 @@
+//go:build soak
+
+package soak
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// process is a program that runs until the test ends, and what it writes.
+type process struct {
+	cmd *exec.Cmd
+	log logged
+}
+
+func (p *process) pid() int { return p.cmd.Process.Pid }
+
+func startProcess(t *testing.T, name string, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command(name, args...)}
+	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
+	if err := p.cmd.Start(); err != nil {
+		t.Fatalf("starting %s: %v", name, err)
+	}
+	t.Cleanup(func() { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() }) // where it has not ended by itself
+	return p
+}
+
+// listening is a program and where it answers.
+type listening struct {
+	*process
+	address string
+}
+
+// startPerch runs perch serve, and returns once it probes.
+func startPerch(t *testing.T, config string) *listening {
+	t.Helper()
+	p := startProcess(t, built.perch, "serve", "--config", config)
+	said := regexp.MustCompile(`msg=serving address=(\S+)`)
+	var address string
+	await(t, "perch to serve", func() error {
+		found := said.FindStringSubmatch(p.log.String())
+		if found == nil {
+			return fmt.Errorf("it says: %s", p.log.String())
+		}
+		address = found[1]
+		return nil
+	})
+	return &listening{process: p, address: address}
+}
+
+// checkLog looks for what must never be there.
+func (p *process) checkLog(t *testing.T) {
+	t.Helper()
+	for _, never := range []string{"panic", "a bug in perch", "DATA RACE", "fatal error"} {
+		if at := strings.Index(p.log.String(), never); at >= 0 {
+			t.Errorf("the log says %q: ...%.2000s", never, p.log.String()[max(0, at-200):])
+		}
+	}
+}
+
+// logged is what a process wrote. Safe for concurrent use.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// await tries until there is no error, for half a minute.
+func await(t *testing.T, what string, try func() error) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		err := try()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("waiting for %s: %v", what, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func awaitAnswer(t *testing.T, url string) {
+	t.Helper()
+	await(t, url, func() error {
+		resp, err := http.Get(url)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = resp.Body.Close() }()
+		if resp.StatusCode != http.StatusOK {
+			return fmt.Errorf("status %d, want 200", resp.StatusCode)
+		}
+		return nil
+	})
+}
+
+func write(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
