@@ -17,7 +17,7 @@ import (
 //	         something waits to be told: save all of it, marked as being sent
 //	         tell
 //	         save all of it
-//	         text file, push; should one fail: count it, save once more, and
+//	         text file, push, OTLP; should one fail: count it, save once more, and
 //	         write the text file again
 //	report
 //	close
@@ -45,6 +45,7 @@ func (p *pass) finish(ctx context.Context, run *probes.Run) {
 	if p.store == nil {
 		p.sayUnkept(run)
 		p.pushLast(ctx)
+		p.export(ctx, *run)
 		p.writeTextfile() // nothing of it has to be kept: it may say that the push failed
 		return
 	}
@@ -55,7 +56,8 @@ func (p *pass) finish(ctx context.Context, run *probes.Run) {
 	}
 	written := p.writeTextfile()
 	pushed := p.pushLast(ctx)
-	if (!written || !pushed) && p.save(ctx) && written { // that it failed is counted
+	exported := p.export(ctx, *run)
+	if (!written || !pushed || !exported) && p.save(ctx) && written { // that it failed is counted
 		p.writeTextfile()
 	}
 }

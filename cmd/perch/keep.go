@@ -191,6 +191,7 @@ func (p *pass) put() error {
 		}
 		p.doc.SetSection(sectionMetrics, snapshot)
 	}
+	p.putUnsent()
 	if p.silenced == nil {
 		return nil // they could not be read
 	}

@@ -56,7 +56,10 @@ type kept struct {
 	unsaved  error                       // why the last save failed; nil: it did not
 	unkept   error                       // why the last reservation failed; nil: it did not
 	metrics  *metrics.Metrics
+	otlp     *exporting // nil: nothing is exported
 	runner   *runner.Runner
+	// answered is of perch serve: when each target last gave a whole answer, in the waves before.
+	answered map[string]time.Time
 }
 
 func (p *pass) problem(part probes.Part, err error) {
@@ -185,6 +188,7 @@ func checkSeries(cfg config.Config) error {
 func (p *pass) begin(ctx context.Context) probes.Run {
 	run := p.newRun()
 	p.metrics = p.newMetrics()
+	p.beginExport()
 	if p.store != nil {
 		p.showMemory()
 	}
@@ -259,5 +263,5 @@ func (p *pass) newMetrics() *metrics.Metrics {
 
 // measures reports whether anybody will read the metrics.
 func (p *pass) measures() bool {
-	return p.showMetrics || p.cfg.Metrics.Textfile != "" || p.cfg.Metrics.PushURL != ""
+	return p.showMetrics || p.cfg.Metrics.Textfile != "" || p.cfg.Metrics.PushURL != "" || p.cfg.OTLP.Endpoint != "" && p.cfg.OTLP.Metrics
 }

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"perch.example/probes"
+	"perch.example/trace"
+)
+
+const (
+	spansEach   = 10 * time.Second // how often perch serve sends spans
+	countsEach  = time.Minute      // and numbers
+	sendWithin  = 30 * time.Second // one such sending
+	mostWaiting = 8192             // spans that wait; the oldest are dropped
+	sayAgain    = 10 * time.Minute // the same trouble
+)
+
+// background sends what perch serve finds, beside its probing: whoever hands
+// something in never waits. Safe for concurrent use.
+type background struct {
+	log    *slog.Logger
+	counts *trace.Counts // of whoever sends, one at a time
+
+	mu      sync.Mutex
+	from    exports // the newest
+	spans   trace.Spans
+	dropped int
+	timer   *time.Timer   // nil: there was nothing yet
+	busy    chan struct{} // closed when the sending under way ends; nil: none is
+	ended   bool
+	sent    time.Time // when spans were last sent, or that was tried
+	counted time.Time // likewise, numbers
+	said    string    // what went wrong last
+	saidAt  time.Time
+}
+
+// exportInBackground lets perch serve send beside its probing.
+func (p *pass) exportInBackground() {
+	if p.otlp == nil {
+		return
+	}
+	b := &background{log: p.log, counts: &p.otlp.counts, from: p.exportsFrom(), counted: time.Now()}
+	p.otlp.background = b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.plan()
+}
+
+// offer hands in a run. A later config and later metrics count from then on.
+func (b *background) offer(from exports, run probes.Run) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.from = from
+	if from.cfg.OTLP.Traces {
+		b.keep(append(b.spans, from.source().Spans(run)...))
+	}
+	b.plan()
+}
+
+// keep bounds what waits.
+func (b *background) keep(all trace.Spans) {
+	if over := len(all) - mostWaiting; over > 0 {
+		b.dropped += over
+		all = append(trace.Spans(nil), all[over:]...)
+	}
+	b.spans = all
+}
+
+// plan sets the timer for what is to be sent next.
+func (b *background) plan() {
+	if b.ended || b.busy != nil {
+		return
+	}
+	var next time.Time
+	if b.from.cfg.OTLP.Metrics {
+		next = b.counted.Add(countsEach)
+	}
+	if at := b.sent.Add(spansEach); len(b.spans) > 0 && (next.IsZero() || at.Before(next)) {
+		next = at
+	}
+	switch {
+	case next.IsZero():
+	case b.timer == nil:
+		b.timer = time.AfterFunc(time.Until(next), b.tick)
+	default:
+		b.timer.Reset(time.Until(next))
+	}
+}
+
+func (b *background) tick() {
+	ctx, cancel := context.WithTimeout(context.Background(), sendWithin)
+	defer cancel()
+	b.mu.Lock()
+	now := time.Now()
+	counting := b.from.cfg.OTLP.Metrics && now.Sub(b.counted) >= countsEach
+	if b.ended || b.busy != nil {
+		b.mu.Unlock()
+		return
+	}
+	b.busy = make(chan struct{})
+	b.mu.Unlock()
+	_ = b.send(ctx, counting) // it has said what went wrong
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.busy)
+	b.busy = nil
+	b.plan()
+}
+
+// send sends what waits, and the numbers where that is their time. Only one may.
+func (b *background) send(ctx context.Context, counting bool) error {
+	b.mu.Lock()
+	from, spans, dropped := b.from, b.spans, b.dropped
+	b.spans, b.dropped = nil, 0
+	b.mu.Unlock()
+	var problems []error
+	if dropped > 0 {
+		problems = append(problems, fmt.Errorf("exporting spans by OTLP: %d are dropped, since more than %d waited", dropped, mostWaiting))
+	}
+	x, err := from.exporter(ctx, b.log.Warn)
+	if err != nil {
+		problems = append(problems, err)
+	} else {
+		if len(spans) > 0 {
+			spans, err = x.Spans(ctx, spans)
+			problems = append(problems, err)
+		}
+		if counting {
+			families, _ := from.metrics.Gatherer().Gather() // never fails
+			problems = append(problems, x.Metrics(ctx, b.counts, families, from.sys.clock()))
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sent = time.Now()
+	if counting {
+		b.counted = b.sent
+	}
+	b.keep(append(spans, b.spans...))
+	err = errors.Join(problems...)
+	b.say(from, err)
+	return err
+}
+
+// say logs what went wrong; the same again only after a while. b is locked.
+func (b *background) say(from exports, err error) {
+	if err == nil {
+		b.said = ""
+		return
+	}
+	from.metrics.Problem(probes.PartPush)
+	if text := err.Error(); text != b.said || time.Since(b.saidAt) >= sayAgain {
+		b.said, b.saidAt = text, time.Now()
+		b.log.Error("perch could not do its own part", "part", probes.PartPush, "error", err)
+	}
+}
+
+// endExport sends what is left when perch serve ends, and reports whether all went
+// well. What grew and was not sent is in the next save.
+func (p *pass) endExport(ctx context.Context) bool {
+	if p.otlp == nil || p.otlp.background == nil {
+		return true
+	}
+	b := p.otlp.background
+	b.mu.Lock()
+	b.ended = true
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	busy := b.busy
+	b.mu.Unlock()
+	if busy != nil {
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return false // it has the counts
+		}
+	}
+	p.otlp.tried = true
+	return b.send(ctx, p.cfg.OTLP.Metrics) == nil
+}
