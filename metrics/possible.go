@@ -44,7 +44,7 @@ func possibleFor(s probes.Spec) possible {
 	}
 	if s.Kind != probes.KindIdle {
 		p.connections = []onConnection{{probes.ConnectionFresh, fresh}}
-		return withLimit(s, fresh, p)
+		return withReuse(s, fresh, p)
 	}
 	p.connections = []onConnection{
 		{probes.ConnectionFresh, append(slices.Clone(fresh), probes.ReasonNoKeepAlive)},

@@ -29,6 +29,11 @@ func TestWhatKindsCanProduce(t *testing.T) {
 	if len(one.connections) != 1 || len(limit.connections) != 3 {
 		t.Errorf("%d and %d kinds of connection, want 1 and 3", len(one.connections), len(limit.connections))
 	}
+	burst := possibleFor(probes.Spec{Kind: probes.KindBurst, URL: u, Burst: &probes.Shape{}})
+	if len(burst.connections) != 3 || !slices.Contains(burst.connections[1].reasons, probes.ReasonIdleFIN) || slices.Contains(burst.connections[1].reasons, probes.ReasonIdleGoaway) ||
+		!slices.Contains(burst.diagnoses, probes.DiagnosisEarlyClose) || len(burst.holds) > 0 {
+		t.Errorf("of a burst: %+v", burst)
+	}
 	for _, d := range []probes.Diagnosis{probes.DiagnosisUndeclaredClose, probes.DiagnosisStaleConnection} {
 		if slices.Contains(one.diagnoses, d) || !slices.Contains(limit.diagnoses, d) {
 			t.Errorf("%s: of one request %v, of many %v", d, slices.Contains(one.diagnoses, d), slices.Contains(limit.diagnoses, d))
