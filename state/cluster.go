@@ -28,7 +28,7 @@ type ConfigMapConfig struct {
 	// Lease is how long the lock of a perch that was killed holds, as the others
 	// see it; whole seconds. 0: 30 s.
 	Lease time.Duration
-	// Renew is how often a held lock is renewed, well below Lease. 0: a third of it.
+	// Renew is how often a held lock is renewed, well below Lease. 0: a third of it, in an election a fifth.
 	Renew time.Duration
 	// Wait is how long OpenConfigMap waits for its turn. 0: twice Lease. It is
 	// never shorter than what it takes to see that a holder is gone: Lease and a
@@ -37,25 +37,36 @@ type ConfigMapConfig struct {
 	// Waiting is told who holds the lock, each time that it is looked at in vain;
 	// nil: nobody is.
 	Waiting func(*LockedError)
+	// Election: this is one of several replicas, of which the holder alone works.
+	// Its Lease is 15 s by itself, and it waits without end. nil: it is no replica.
+	Election *Election
 	// inPod: this is a Pod's own way to its API server, where no proxy is.
 	inPod bool
 }
 
 const (
 	leaseDuration     = 30 * time.Second
+	electionDuration  = 15 * time.Second
 	serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 )
 
 func (c ConfigMapConfig) withDefaults() ConfigMapConfig {
+	lasts, times := leaseDuration, 3
+	if c.Election != nil {
+		lasts, times = electionDuration, 5
+	}
 	if c.Lease <= 0 {
-		c.Lease = leaseDuration
+		c.Lease = lasts
 	}
 	c.Lease = max(time.Second, c.Lease.Truncate(time.Second))
 	if c.Renew <= 0 {
-		c.Renew = c.Lease / 3
+		c.Renew = c.Lease / time.Duration(times)
 	}
 	if c.Wait <= 0 {
 		c.Wait = 2 * c.Lease
+	}
+	if c.Election != nil { // another replica's Lease may be a longer one
+		c.Wait = max(c.Wait, 2*leaseDuration)
 	}
 	c.Wait = max(c.Wait, c.Lease+c.Lease/5)
 	return c

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	coordination "k8s.io/api/coordination/v1"
@@ -19,11 +20,13 @@ type lease struct {
 	stop     context.CancelFunc
 	done     chan struct{} // closed when nothing renews any more
 
+	renewed atomic.Pointer[moment] // before the last update that succeeded was sent
+	gone    atomic.Bool            // it is not surely ours any more, and will not be
+
 	mu       sync.Mutex // one call at a time, so that each has the newest object
 	object   *coordination.Lease
 	reserved *Reservation // what may have been sent and is not in the document yet
 	left     *Reservation // the part of it that earlier runs left
-	renewed  moment       // before the last update that succeeded was sent
 	taken    *LostError   // somebody else has it
 	said     bool         // the caller knows that it was lost
 	unsure   bool         // an update's answer was lost: it may have been carried out
@@ -72,10 +75,11 @@ func (l *lease) keepRenewing(ctx context.Context) {
 			return
 		}
 		pause = l.api.config.Renew
-		if err := l.update(ctx, func(*coordination.Lease) {}); err != nil {
+		err := l.renew(ctx)
+		if err != nil {
 			pause /= 5 // several tries before it runs out
 		}
-		if l.isTaken() {
+		if l.stepsDown(err, time.Now()) || l.isTaken() {
 			return
 		}
 	}
@@ -97,7 +101,8 @@ func (l *lease) update(ctx context.Context, change func(*coordination.Lease)) er
 	change(want)
 	got, err := l.api.updateLease(ctx, want)
 	if err == nil {
-		l.object, l.renewed = got, momentOf(sent)
+		l.object = got
+		l.renewed.Store(new(momentOf(sent)))
 		return nil
 	}
 	if !apierrors.IsConflict(err) && !passing(err) {
@@ -122,6 +127,7 @@ func (l *lease) look(ctx context.Context) error {
 	l.object = stands
 	if holder := holderOf(stands); holder != l.identity {
 		l.taken = &LostError{Lock: l.api.config.lockPath(), Holder: holder}
+		l.gone.Store(true)
 		return l.taken
 	}
 	return nil
@@ -178,9 +184,7 @@ func (l *lease) standing(ctx context.Context) error {
 
 // ranOut reports whether others may take the Lease.
 func (l *lease) ranOut(now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.renewed.since(momentOf(now)) >= l.api.config.Lease
+	return l.renewed.Load().since(momentOf(now)) >= l.api.config.Lease
 }
 
 // reserve keeps in the Lease what a run may send, on top of what is there: a
@@ -218,6 +222,7 @@ func (l *lease) inherited() *Reservation {
 func (l *lease) release(ctx context.Context) error {
 	l.stop()
 	<-l.done
+	l.gone.Store(true)
 	l.unsure = false // nothing else uses it any more
 	if l.said {
 		return nil

@@ -15,13 +15,18 @@ import (
 // takeLease waits for its turn and returns a Lease that is held and renewed.
 func takeLease(ctx context.Context, a *api) (*lease, error) {
 	l := &lease{api: a, identity: a.config.Identity + "_" + rand.Text()[:10], done: make(chan struct{})}
-	waiting, cancel := context.WithTimeoutCause(ctx, a.config.Wait, fmt.Errorf("it was not free within %s", a.config.Wait))
+	waiting, cancel := a.config.waits(ctx)
 	defer cancel()
 	var seen sighting
 	var failed error // of our own update; nil: somebody else has it
 	for {
-		object, err := persist(waiting, a.getLease)
+		object, err := a.lookAt(waiting)
 		switch {
+		case a.config.standsBy(err):
+			if !until(waiting, a.config.Lease/20+mathrand.N(a.config.Lease/20)) {
+				return nil, a.config.explain("locking", resourceLeases, errors.Join(err, context.Cause(waiting)))
+			}
+			continue
 		case err != nil && seen.object != nil && waiting.Err() != nil:
 			return nil, errors.Join(lockedBy(a.config, seen.object), context.Cause(waiting))
 		case err != nil:
@@ -30,7 +35,7 @@ func takeLease(ctx context.Context, a *api) (*lease, error) {
 			l.hold(ctx, object)
 			return l, nil
 		case seen.free(object, time.Now(), a.config.honoured(object)):
-			l.renewed = momentOf(time.Now())
+			l.renewed.Store(new(momentOf(time.Now())))
 			taken, err := a.updateLease(waiting, l.claim(object))
 			if err == nil {
 				l.hold(ctx, taken)
@@ -43,14 +48,13 @@ func takeLease(ctx context.Context, a *api) (*lease, error) {
 		if a.config.Waiting != nil && holderOf(object) != "" {
 			a.config.Waiting(lockedBy(a.config, object))
 		}
-		select {
-		case <-time.After(a.config.Lease/20 + mathrand.N(a.config.Lease/20)):
-		case <-waiting.Done():
-			if holderOf(object) == "" && failed != nil {
-				return nil, a.config.explain("locking", resourceLeases, errors.Join(failed, context.Cause(waiting)))
-			}
-			return nil, errors.Join(lockedBy(a.config, object), context.Cause(waiting))
+		if until(waiting, a.config.Lease/20+mathrand.N(a.config.Lease/20)) {
+			continue
 		}
+		if holderOf(object) == "" && failed != nil {
+			return nil, a.config.explain("locking", resourceLeases, errors.Join(failed, context.Cause(waiting)))
+		}
+		return nil, errors.Join(lockedBy(a.config, object), context.Cause(waiting))
 	}
 }
 

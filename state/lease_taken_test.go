@@ -104,7 +104,8 @@ func TestALeaseRunsOutByEitherClock(t *testing.T) {
 		"by the wall":      {moment{ago(time.Second), ago(time.Hour)}, true},
 		"by the monotonic": {moment{ago(30 * time.Second), ago(-time.Hour)}, true},
 	} {
-		l := lease{api: &api{config: ConfigMapConfig{}.withDefaults()}, renewed: tt.renewed}
+		l := lease{api: &api{config: ConfigMapConfig{}.withDefaults()}}
+		l.renewed.Store(&tt.renewed)
 		if got := l.ranOut(now); got != tt.want {
 			t.Errorf("%s: ran out %v, want %v", name, got, tt.want)
 		}
