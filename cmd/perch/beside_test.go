@@ -29,7 +29,7 @@ func TestServeTellsOfChecksBesideIt(t *testing.T) {
 		s.prepare(serving, &shelf{})
 		s.answers("/often", 404)
 		s.begin()
-		time.Sleep(30 * time.Second)
+		time.Sleep(time.Minute)
 		if err := s.stop(); err != nil {
 			t.Error(err)
 		}

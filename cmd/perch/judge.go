@@ -36,7 +36,7 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 				Budget: budgetOf(run.Budget, t.Name), Now: run.Finished,
 			}
 			if slices.ContainsFunc(observed, failed) { // nobody else asks about the others, and serve judges hundreds a second
-				in.OtherAnswered = others(answered, t.Name)
+				in.OtherAnswered = append(others(answered, t.Name), others(p.answered, t.Name)...)
 			}
 			outcomes := diagnose.Judge(in)
 			run.Outcomes = append(run.Outcomes, outcomes...)

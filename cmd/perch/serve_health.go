@@ -15,8 +15,7 @@ type health struct {
 	mu      sync.Mutex
 	phase   string               // why perch is not ready; empty: it is
 	trouble string               // why the state is not; empty: it is
-	unkept  string               // why what a wave may send is not in the state; empty: it is
-	due     map[string]time.Time // by when each loop must have gone on
+	due     map[string]time.Time // by when each probe, and what takes in what they find, must have gone on
 }
 
 func newHealth() *health {
@@ -56,47 +55,40 @@ func (h *health) whenDone(ctx context.Context) func() time.Time {
 func (h *health) setState(unsaved error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.trouble, h.unkept = "", "" // a save has what was reserved, too
+	h.trouble = ""
 	if unsaved != nil {
 		h.trouble = "the state could not be saved, and nothing is told: " + unsaved.Error()
 	}
 }
 
-// setReserved takes over why what a wave may send could not be kept beforehand; nil:
-// it was.
-func (h *health) setReserved(unkept error) {
+// expect says by when a probe will have gone on.
+func (h *health) expect(id string, by time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.unkept = ""
-	if unkept != nil {
-		h.unkept = "what may be sent could not be reserved in the state: " + unkept.Error()
-	}
+	h.due[id] = by
 }
 
-// expect says by when a loop will have gone on.
-func (h *health) expect(loop string, by time.Time) {
+// forget says that nothing is expected of it any more.
+func (h *health) forget(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.due[loop] = by
+	delete(h.due, id)
 }
 
 // unready says why perch is not ready; empty: it is.
 func (h *health) unready() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.phase != "" {
-		return h.phase
-	}
-	return cmp.Or(h.trouble, h.unkept)
+	return cmp.Or(h.phase, h.trouble)
 }
 
-// stuck names a loop that did not go on in time; empty: all do.
+// stuck names a probe that did not go on in time; empty: all do.
 func (h *health) stuck(now time.Time) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, loop := range slices.Sorted(maps.Keys(h.due)) {
-		if by := h.due[loop]; now.After(by) {
-			return fmt.Sprintf("the loop of what runs %s is stuck: it should have gone on by %s", loop, by.UTC().Format(time.RFC3339))
+	for _, id := range slices.Sorted(maps.Keys(h.due)) {
+		if by := h.due[id]; now.After(by) {
+			return fmt.Sprintf("%s is stuck: it should have gone on by %s", id, by.UTC().Format(time.RFC3339))
 		}
 	}
 	return ""

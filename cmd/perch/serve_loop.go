@@ -2,43 +2,72 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
+	"perch.example/config"
 	"perch.example/plan"
 	"perch.example/probes"
+	"perch.example/state"
 )
 
-// slowest is how much longer than its steps a wave may take before its loop is
-// said to be stuck: others are told and saved first, each within a minute.
-const slowest = 10 * time.Minute
+// slowest is how much longer than its steps a wave may take before its probe is said
+// to be stuck.
+const slowest = time.Minute
 
-// loop runs what has one `every`, a wave after the other.
+// loop runs one probe, a wave after the other: it never overlaps itself.
 type loop struct {
-	every    time.Duration
-	probes   map[string]bool // target/probe
-	patience time.Duration   // what is longer is stuck
-	begun    bool            // a wave was played: from then on its ticks say what is due
+	id     string // target/probe
+	spec   *probes.Spec
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed when its last wave is over
+
+	// Guarded by the service's lock: a reload may change what surrounds the probe.
+	near  config.Config // the config, narrowed to the loop's target
+	most  int           // requests of a wave
+	lasts time.Duration // of a wave, when every timeout is used up
+	gone  bool          // it is no longer in the config: what it finds is not judged
 }
 
-func (l *loop) name() string { return "every " + probes.Spoken(l.every) }
+// errGone is why a wave is cut short whose probe is taken out, or becomes another one.
+var errGone = errors.New("the probe is no longer in the config")
 
-// loop plays a wave at each tick until ctx ends.
-func (s *service) loop(ctx context.Context, l *loop) {
-	tick := s.firstTick(l)
+// run plays a wave at each tick until ctx ends.
+func (s *service) run(ctx context.Context, l *loop, tick time.Time) {
+	defer close(l.done)
 	for {
-		s.health.expect(l.name(), tick.Add(l.patience))
-		s.board.expect(l.probes, tick)
+		k, patience := s.paceOf(l)
+		s.expect(l, tick, tick.Add(patience))
 		if !until(ctx, tick) {
 			return
 		}
-		s.health.expect(l.name(), time.Now().Add(l.patience))
+		s.health.expect(l.id, time.Now().Add(patience))
+		s.board.expect(map[string]bool{l.id: true}, tick.Add(k.every))
 		s.wave(ctx, l)
-		next, missed := tickAfter(tick, l.every, time.Now())
+		next, missed := k.after(tick, time.Now())
 		if missed > 0 && ctx.Err() == nil {
-			s.log.Warn("waves fell out, since the last one took longer than its every", "loop", l.name(), "missed", missed, "took", time.Since(tick).Round(time.Millisecond))
+			s.fellOut(l.id, missed)
 		}
 		tick = next
+	}
+}
+
+// paceOf is when a loop's probe runs, and how long a wave may take.
+func (s *service) paceOf(l *loop) (ticks, time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return ticksOf(l.near.Name, l.id, l.spec.Every, leastEvery(l.near.Policy)), 2*l.lasts + slowest
+}
+
+// expect says when the loop's probe is due next, and by when it must have gone on.
+func (s *service) expect(l *loop, tick, by time.Time) {
+	s.health.expect(l.id, by)
+	s.board.expect(map[string]bool{l.id: true}, tick)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !l.gone {
+		s.ledger.due(l.id, ahead{target: l.spec.Target, tick: tick, every: l.spec.Every, most: l.most, lasts: l.lasts, token: tokenOf(l.spec)})
 	}
 }
 
@@ -54,107 +83,98 @@ func until(ctx context.Context, at time.Time) bool {
 	}
 }
 
-// tickAfter returns the first tick at or after now that follows another one, and
-// how many between them have passed.
-func tickAfter(tick time.Time, every time.Duration, now time.Time) (next time.Time, missed int) {
-	next = tick.Add(every)
-	if late := now.Sub(next); late > 0 {
-		passed := (late + every - 1) / every
-		return next.Add(passed * every), int(passed)
-	}
-	return next, 0
+// played is a wave that is over.
+type played struct {
+	loop *loop
+	near config.Config // by which it was planned
+	run  probes.Run
+	seen []probes.Observation
+
+	at     time.Time // when it was over
+	failed bool      // an attempt was not answered as it should be
 }
 
-// firstTick is when the first of the loop's probes is due, as the state says.
-func (s *service) firstTick(l *loop) time.Time {
-	s.turn.take()
-	defer s.turn.give()
-	now, first := s.sys.clock(), l.every
-	for id := range l.probes {
-		if s.kept.store == nil || s.kept.doc.IsDue(id, l.every, now) {
-			return time.Now()
-		}
-		first = min(first, s.kept.doc.Due[id].Add(l.every).Sub(now))
-	}
-	return time.Now().Add(first)
-}
-
-// wave is one run of what has the loop's `every`. Its stages are those of
-// finish.go; what the process has kept is its own while it begins, and again from
-// when it has been probed.
+// wave plans one run of a probe, plays it, and hands it in. It waits for nothing but
+// its own target, and for the state where not all that it may send is reserved there.
 func (s *service) wave(ctx context.Context, l *loop) {
-	w, run, ok := s.begin(ctx, l)
-	if !ok {
+	w, near, err := s.planned(l)
+	switch {
+	case err != nil:
+		s.cannot(err)
+		return
+	case w == nil:
 		return
 	}
-	seen := w.play(ctx, &run)
-	muted := s.silencesNow(ctx)
-	s.turn.take()
-	defer s.turn.give()
-	w.judge(&run, seen)
-	w.past = surelyPast(w.doc, run.Finished)
-	if muted != nil {
-		w.silenced = muted
+	pl := &played{loop: l, near: near, run: w.newRun()}
+	if !s.ledger.draw(ctx, pl, w.plan) {
+		return
 	}
-	if s.untold = ctx.Err() != nil; s.untold {
-		w.takeIn(&run) // stop tells and saves, once for all
-	} else {
-		w.finish(ctx, &run)
-	}
-	s.last = run
-	s.board.take(run, w.doc.RequestsToday)
-	s.health.setState(w.unsaved)
-	s.sayWave(w, l, run)
-	if err := taken(w.unsaved); err != nil {
-		s.end(err)
-	}
+	pl.seen = w.play(ctx, &pl.run)
+	s.handIn(pl)
 }
 
-// begin plans a wave and reserves what it may send. False: there is nothing to
-// do.
-func (s *service) begin(ctx context.Context, l *loop) (*pass, probes.Run, bool) {
-	s.turn.take()
-	defer s.turn.give()
-	if ctx.Err() != nil {
-		return nil, probes.Run{}, false
-	}
-	w := s.newWave()
-	if err := w.planWave(l); err != nil {
-		w.observed = true // it is counted, though no run will be
-		w.problem(probes.PartInternal, err)
-		return nil, probes.Run{}, false
-	}
-	l.begun = true
-	if len(w.plan.Steps) == 0 {
-		return nil, probes.Run{}, false
-	}
-	s.sayNotes(w.plan)
-	run := w.newRun()
-	w.reserve(ctx, run.Started)
-	s.health.setReserved(w.unkept)
-	return w, run, true
-}
-
-// planWave plans what has the loop's `every`; the first time only what is due,
-// for an earlier process may have run some of it.
-func (p *pass) planWave(l *loop) error {
-	now := p.sys.clock()
-	made, err := plan.New(p.cfg, plan.Options{
-		Seed: p.flags.seed, Only: p.flags.only, Sent: p.sentBefore(now), Ends: ends(p.doc, p.cfg), Brackets: brackets(p.doc), Env: p.sys.env,
-		Due: func(s probes.Spec) bool {
-			return s.Every == l.every && (l.begun || p.store == nil || p.doc.IsDue(s.ID(), s.Every, now))
-		},
+// planned plans a wave; nil: there is nothing to do. Only the loop's target is looked
+// at: the whole config was planned when it was taken in.
+func (s *service) planned(l *loop) (*pass, config.Config, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.newPass()
+	w.cfg = l.near
+	known := s.known[l.spec.Target]
+	now := s.sys.clock()
+	made, err := plan.New(w.cfg, plan.Options{
+		Seed: w.flags.seed, Sent: s.sentBefore(w.cfg, now), Ends: known.ends, Brackets: known.brackets, Env: s.sys.env,
+		Due: func(other probes.Spec) bool { return other.ID() == l.id },
 	})
 	if err != nil {
-		return err
+		return nil, w.cfg, err
 	}
-	p.plan = made
-	p.plan.NotDue = slices.DeleteFunc(p.plan.NotDue, func(id string) bool { return !l.probes[id] }) // those have loops of their own
-	return nil
+	made.NotDue = nil // those have loops of their own
+	w.plan = made
+	if len(made.Steps) == 0 {
+		return nil, w.cfg, nil
+	}
+	l.most, l.lasts = max(l.most, mostOf(made)), max(l.lasts, made.LongestWall)
+	s.sayNotes(made)
+	return w, w.cfg, nil
 }
 
-// turn is taken by one wave at a time. It is no Mutex, for a test's time stands
-// still while anybody waits for one, and a wave that tells takes its time.
+// sentBefore is what earlier processes sent to the targets of which this one does not
+// know more itself. The lock is held.
+func (s *service) sentBefore(cfg config.Config, now time.Time) map[string][]plan.Sent {
+	if len(s.sent) == 0 {
+		return nil
+	}
+	p := &pass{kept: &kept{runner: s.runner, doc: state.Document{Sent: s.sent}}, cfg: cfg}
+	return p.sentBefore(now)
+}
+
+// mostOf is how many requests a plan for one target sends at most.
+func mostOf(p *plan.Plan) int {
+	most := 0
+	for _, t := range p.Targets {
+		most += t.MaxRequests
+	}
+	return most
+}
+
+// tokenOf is where a probe gets a bearer token; empty: it has none.
+func tokenOf(s *probes.Spec) (asked token) {
+	if s.OAuth != nil {
+		asked = token{key: s.OAuth.Key(), host: s.OAuth.Host()}
+	}
+	return asked
+}
+
+// narrowed is a config with one target alone, and of that the probes that run here.
+func narrowed(cfg config.Config, t probes.Target, runs map[string]bool) config.Config {
+	t.Probes = slices.DeleteFunc(slices.Clone(t.Probes), func(s probes.Spec) bool { return !runs[s.ID()] })
+	cfg.Targets, cfg.AllTargets = []probes.Target{t}, nil
+	return cfg
+}
+
+// turn is taken by one at a time. It is no Mutex, for a test's time stands still while
+// anybody waits for one.
 type turn chan struct{}
 
 func (t turn) take() { t <- struct{}{} }

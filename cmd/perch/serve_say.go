@@ -2,7 +2,9 @@ package main
 
 import (
 	"log/slog"
+	"maps"
 	"regexp"
+	"slices"
 	"time"
 
 	"perch.example/alert"
@@ -11,8 +13,13 @@ import (
 	"perch.example/probes"
 )
 
-// mostNotes bounds how many different notes of plans are remembered as said.
-const mostNotes = 1000
+const (
+	// mostNotes bounds how many different notes of plans are remembered as said.
+	mostNotes = 1000
+	// sayEach is how far apart the log says again what goes on.
+	sayEach  = time.Minute
+	fewNames = 5
+)
 
 // sayUnused logs which keys of the config are perch run's alone.
 func sayUnused(cfg config.Config, log *slog.Logger) {
@@ -23,7 +30,8 @@ func sayUnused(cfg config.Config, log *slog.Logger) {
 	}
 }
 
-// sayNotes logs what plans note, each once: they are the same in each wave.
+// sayNotes logs what plans note, each once: they are the same in each wave. The lock
+// is held.
 func (s *service) sayNotes(p *plan.Plan) {
 	if len(s.notes) > mostNotes {
 		clear(s.notes)
@@ -42,9 +50,9 @@ func withoutSpans(note string) string {
 	return regexp.MustCompile(`([ (])[0-9][0-9a-zµ.]*`).ReplaceAllString(note, "$1…")
 }
 
-// sayWave logs what came of a wave, and writes its report where somebody asked
-// for it.
-func (s *service) sayWave(w *pass, l *loop, run probes.Run) {
+// sayRun logs what came of a run, and writes its report where somebody asked for it. It
+// reports whether an incident moved.
+func (s *service) sayRun(w *pass, run probes.Run) (moved bool) {
 	counts, requests := map[probes.Verdict]int{}, 0
 	for _, o := range run.Outcomes {
 		counts[o.Verdict]++
@@ -52,19 +60,15 @@ func (s *service) sayWave(w *pass, l *loop, run probes.Run) {
 	for _, b := range run.Budget {
 		requests += b.Requests
 	}
-	what := []any{"loop", l.name(), "run", run.RunID, "verdict", run.Verdict()}
+	what := []any{"run", run.RunID, "verdict", run.Verdict()}
 	for _, v := range probes.Verdicts() {
 		if counts[v] > 0 {
 			what = append(what, string(v), counts[v])
 		}
 	}
-	s.log.Info("wave", append(what, "requests", requests, "took", run.Finished.Sub(run.Started).Round(time.Millisecond))...)
-	for _, o := range run.Outcomes {
-		if o.Verdict == probes.VerdictFail || o.Verdict == probes.VerdictDegraded {
-			s.log.Warn("finding", "target", o.Target, "probe", o.Probe, "hold", o.Hold, "verdict", o.Verdict, "diagnosis", o.Diagnosis, "message", o.Message)
-		}
-	}
-	s.sayIncidents(run.Incidents)
+	s.log.Info("run", append(what, "requests", requests)...)
+	s.sayFindings(run)
+	moved = s.sayIncidents(run.Incidents)
 	if w.alertMode() != alert.ModeNotify {
 		for _, n := range w.unsent { // the whole of it is in the report: --output text
 			s.log.Info("nothing is sent; this would be", "why", w.untold(), "title", n.Title, "summary", n.Summary)
@@ -75,16 +79,74 @@ func (s *service) sayWave(w *pass, l *loop, run probes.Run) {
 			s.log.Error("writing the report", "error", err)
 		}
 	}
+	return moved || len(w.memory.Outbox) > 0 && s.tellAt.IsZero()
 }
 
-// sayIncidents logs those that moved.
-func (s *service) sayIncidents(all []probes.Incident) {
+// finding names what was found at one place, and saying when it was said.
+type (
+	finding struct {
+		id   string
+		hold time.Duration
+	}
+	saying struct {
+		what string
+		at   time.Time
+	}
+)
+
+// sayFindings logs what was found: when it begins or becomes another, and each
+// sayEach while it lasts.
+func (s *service) sayFindings(run probes.Run) {
+	for _, o := range run.Outcomes {
+		at := finding{o.ID(), o.Hold}
+		if o.Verdict != probes.VerdictFail && o.Verdict != probes.VerdictDegraded {
+			delete(s.found, at)
+			continue
+		}
+		what := string(o.Verdict) + string(o.Diagnosis)
+		if said := s.found[at]; said.what == what && run.Finished.Sub(said.at) < sayEach {
+			continue
+		}
+		s.found[at] = saying{what, run.Finished}
+		s.log.Warn("finding", "target", o.Target, "probe", o.Probe, "hold", o.Hold, "verdict", o.Verdict, "diagnosis", o.Diagnosis, "message", o.Message)
+	}
+}
+
+// sayIncidents logs those that moved, and reports whether any did.
+func (s *service) sayIncidents(all []probes.Incident) (moved bool) {
 	stands := map[string]string{}
 	for _, i := range all {
 		stands[i.Name] = string(i.State) + " " + string(i.Notice)
 		if s.standing[i.Name] != stands[i.Name] {
+			moved = true
 			s.log.Info("incident", "name", i.Name, "state", i.State, "said", i.Said)
 		}
 	}
 	s.standing = stands
+	return moved
+}
+
+// fellOut counts ticks that fell out, since the wave before was not over.
+func (s *service) fellOut(id string, missed int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.missed[id] += missed
+	s.poke()
+}
+
+// sayFellOut logs them: at once, and no more than once each sayEach.
+func (s *service) sayFellOut(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.missed) == 0 || !s.saidFell.IsZero() && now.Sub(s.saidFell) < sayEach {
+		return
+	}
+	all, some := 0, slices.Sorted(maps.Keys(s.missed))
+	for _, n := range s.missed {
+		all += n
+	}
+	of := len(some)
+	s.log.Warn("ticks fell out, since the probe's last wave was not over", "missed", all, "probes", of, "first", some[:min(of, fewNames)])
+	s.saidFell = now
+	clear(s.missed)
 }

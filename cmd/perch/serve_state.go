@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
+	"perch.example/config"
 	"perch.example/state"
 )
 
@@ -22,9 +24,7 @@ const (
 // open takes the state, when it is its turn, and makes what all waves share. No
 // error and an ended ctx: perch was told to stop meanwhile.
 func (s *service) open(ctx context.Context) error {
-	s.turn.take()
-	defer s.turn.give()
-	p := s.newWave()
+	p := s.newPass()
 	held := s.waitingFor("another perch holds the state", func(err error) {
 		s.log.Warn("another perch holds the state: waiting for it to end", "error", err)
 	})
@@ -38,7 +38,7 @@ func (s *service) open(ctx context.Context) error {
 		var secrets *secretsError
 		switch {
 		case err == nil:
-			s.makeShared(p)
+			s.makeShared(ctx, p)
 			return nil
 		case ctx.Err() != nil:
 			return nil
@@ -66,18 +66,42 @@ func (s *service) waitingFor(what string, say func(error)) func(error) {
 	}
 }
 
-// makeShared makes the metrics, which go on from the state, and the runner.
-func (s *service) makeShared(p *pass) {
+// makeShared makes the metrics, which go on from the state, and the runner, and
+// reserves what is going to be sent first.
+func (s *service) makeShared(ctx context.Context, p *pass) {
 	p.metrics = p.newMetrics()
 	for _, problem := range p.problems {
 		p.metrics.Problem(problem.Part)
 	}
-	if p.store != nil {
-		p.showMemory()
-	}
+	p.observed = true
+	p.beginExport()
+	p.exportInBackground()
+	p.metrics.Reloaded(true, s.sys.clock())
 	p.runner = p.newRunner(s.sys.clock(), s.cfg.Alerts.Settle, s.board.watch)
 	scrape := p.metrics.Handler(s.log)
 	s.scrape.Store(&scrape)
+	s.limits = limitsOf(s.cfg)
+	if s.ledger.off = p.store == nil; s.ledger.off {
+		return
+	}
+	p.showMemory()
+	s.sent, s.company = maps.Clone(p.doc.Sent), companyOf(p.memory, s.sys.clock())
+	p.store = &bookkeeper{p.store, s.ledger, s.leftToday}
+}
+
+// knownOf is what planning takes from the state of a target's probes.
+func knownOf(d state.Document, near config.Config) knowledge {
+	var mine state.Document
+	for _, s := range near.Targets[0].Probes {
+		id := s.ID()
+		if closes, there := d.EarlyCloses[id]; there {
+			mine.SetEarlyCloses(id, closes, nil)
+		}
+		if b, there := d.Brackets[id]; there {
+			mine.SetBracket(id, b)
+		}
+	}
+	return knowledge{ends(mine, near), brackets(mine)}
 }
 
 // silencesNow reads what the state mutes: perch silence may have edited it. nil:
@@ -102,29 +126,46 @@ func (s *service) silencesNow(ctx context.Context) silences {
 	return all
 }
 
-// stop tells and saves what the last waves left, and lets the state go.
+// stop takes in, tells and saves what the last waves left, and lets the state go.
 func (s *service) stop(ctx context.Context, stopped func() time.Time) error {
-	s.turn.take()
-	defer s.turn.give()
-	p := s.newWave()
+	s.mu.Lock()
+	all := s.arrived
+	s.arrived = nil
+	s.mu.Unlock()
+	for _, layer := range layers(all) {
+		s.takeIn(ctx, layer, nil)
+	}
+	s.showNew()
+	p := s.newPass()
 	p.observed = true
 	defer p.close(ctx)
 	lost := ownCause(ctx)
-	if p.store != nil && (s.untold || p.unsaved != nil) {
-		left := max(leastFlush, flushWithin-time.Since(stopped()))
-		ctx, cancel := p.bounded(ctx, left)
-		defer cancel()
-		if taken(p.unsaved) == nil {
-			p.tell(ctx, s.last)
-		}
-		p.save(ctx)
+	known := s.dirty || p.unsaved != nil // of what is not saved
+	if lost == nil {
+		s.flush(ctx, p, max(leastFlush, flushWithin-time.Since(stopped())))
 	}
 	s.log.Info("stopped", "saved", p.store != nil && p.unsaved == nil)
 	switch {
 	case lost != nil:
 		return lost
-	case p.unsaved != nil:
+	case p.unsaved != nil && known:
 		return own(fmt.Errorf("what was known at the end could not be saved: %w", p.unsaved))
 	}
 	return nil
+}
+
+// flush tells, sends and saves what is left, within that time.
+func (s *service) flush(ctx context.Context, p *pass, within time.Duration) {
+	s.ledger.stop()
+	ctx, cancel := p.bounded(ctx, within)
+	defer cancel()
+	if p.store != nil {
+		p.tell(ctx, s.toTell(s.sys.clock()))
+	}
+	sending, done := p.share(ctx)
+	defer done()
+	p.endExport(sending)
+	if p.store != nil {
+		p.save(ctx)
+	}
 }

@@ -29,11 +29,11 @@ func TestServeThatCannotSave(t *testing.T) {
 		if n := s.messages(); n != 0 {
 			t.Errorf("%d messages of what nobody would remember", n)
 		}
-		if n := len(s.asked("/often")); n != 7 {
+		if n := len(s.asked("/often")); n != 6 {
 			t.Errorf("asked %d times in 6m30s", n)
 		}
 		store.failing(nil)
-		time.Sleep(time.Minute)
+		time.Sleep(20 * time.Second)
 		s.wants("/readyz", 200, "ok")
 		if n := s.messages(); n != 1 {
 			t.Errorf("%d messages once it could be saved", n)
@@ -48,37 +48,6 @@ func TestServeThatCannotSave(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		if err := s.stop(); codeOf(err) != exitOwn || !strings.Contains(err.Error(), "could not be saved") {
 			t.Errorf("ended with %v, %d", err, codeOf(err))
-		}
-	})
-}
-
-// What a wave may send could not be kept beforehand: /readyz says so while it goes
-// on, until a save or a reservation does it.
-func TestServeThatCannotReserve(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, store := newStation(t, serving), &shelf{}
-		s.prepare(serving, store)
-		s.begin()
-		time.Sleep(90 * time.Second)
-		s.wants("/readyz", 200, "ok")
-		store.refusing(errBroken)
-		s.mu.Lock()
-		s.slow = 10 * time.Second
-		s.mu.Unlock()
-		time.Sleep(35 * time.Second) // in the middle of the wave that began at 120 s
-		s.wants("/readyz", 503, "what may be sent could not be reserved in the state: the disk is broken")
-		s.wants("/healthz", 200, "ok")
-		time.Sleep(10 * time.Second)
-		s.wants("/readyz", 200, "ok") // the wave's end was saved
-		store.failing(errBroken)
-		time.Sleep(time.Minute)
-		s.wants("/readyz", 503, "could not be saved")
-		store.failing(nil)
-		store.refusing(nil)
-		time.Sleep(2 * time.Minute)
-		s.wants("/readyz", 200, "ok")
-		if err := s.stop(); err != nil {
-			t.Error(err)
 		}
 	})
 }
@@ -121,7 +90,7 @@ func TestServeWaitsForASecret(t *testing.T) {
 			t.Errorf("said %d times in two minutes", n)
 		}
 		writeFile(t, hook, "https://slack.example/services/T/B/x")
-		time.Sleep(5 * time.Second)
+		time.Sleep(time.Minute)
 		s.wants("/readyz", 200, "ok")
 		if n := len(s.asked("/often")); n != 1 {
 			t.Errorf("asked %d times", n)
@@ -204,28 +173,64 @@ func TestServeWhoseTurnIsNotSure(t *testing.T) {
 	})
 }
 
-// While one wave is under way another one's save keeps what it reserved: a kill
-// must not give its requests back.
-func TestServeKeepsReservations(t *testing.T) {
+// Whenever it is killed, the state counts all that has left, and what was reserved is
+// what the next minute may send: a kill must not give a request back. In the end it
+// counts what left.
+func TestServeReservesAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, store := newStation(t, serving), &shelf{}
 		s.prepare(serving, store)
 		s.begin()
-		time.Sleep(2*time.Minute + 30*time.Second) // the ladder holds, /often was saved three times
-		hits := 0
-		for _, path := range []string{"/often", "/seldom", "/always"} {
-			hits += len(s.asked(path))
-		}
-		const ladder = 6
-		if sent := store.sentToday("api", time.Now()); sent != hits+ladder {
-			t.Errorf("the state says that %d requests left, want the %d that did and the %d that still may", sent, hits, ladder)
+		// A minute's ticks, a ladder, and what the last write before now reserved of ticks that are over.
+		const most = 2 + 1 + 1 + 6 + 2
+		for range 25 * 60 {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			hits := s.allAsked()
+			if sent := store.sentToday("api", time.Now()); sent < hits || sent > hits+most {
+				t.Fatalf("at %s the state says that %d requests left, want the %d that did and at most %d that still may", time.Now().UTC().Format(time.TimeOnly), sent, hits, most)
+			}
 		}
 		if err := s.stop(); err != nil {
 			t.Error(err)
 		}
-		hits += len(s.asked("/hold"))
-		if sent := store.sentToday("api", time.Now()); sent != hits {
+		if sent, hits := store.sentToday("api", time.Now()), s.allAsked(); sent != hits {
 			t.Errorf("at the end the state says that %d requests left, %d did", sent, hits)
+		}
+	})
+}
+
+// A state that hangs, or fails for long, delays nothing but a moment, once: /readyz says
+// so, and probing goes on.
+func TestServeThatCannotReserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, store := newStation(t, serving), &shelf{}
+		s.prepare(serving, store)
+		s.begin()
+		time.Sleep(90 * time.Second)
+		s.wants("/readyz", 200, "ok")
+		store.mu.Lock()
+		store.hangs = true
+		store.mu.Unlock()
+		time.Sleep(10 * time.Minute)
+		s.wants("/readyz", 503, "could not be saved")
+		s.wants("/healthz", 200, "ok")
+		often := s.asked("/often")
+		for n := 2; n < len(often); n++ {
+			if apart := often[n].Sub(often[n-1]); (apart - time.Minute).Abs() > reserveWithin {
+				t.Errorf("asked for the %d. time after %s", n+1, apart)
+			}
+		}
+		if len(often) < 11 {
+			t.Errorf("asked %d times in 11m30s", len(often))
+		}
+		store.mu.Lock()
+		store.hangs = false
+		store.mu.Unlock()
+		time.Sleep(time.Minute)
+		s.wants("/readyz", 200, "ok")
+		if err := s.stop(); err != nil {
+			t.Error(err)
 		}
 	})
 }
@@ -252,13 +257,13 @@ func TestServeWaitsForItsTurn(t *testing.T) {
 		if err := held.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(5 * time.Second)
+		time.Sleep(time.Minute)
 		s.wants("/readyz", 200, "ok")
 		if n := len(s.asked("/often")); n != 1 {
 			t.Errorf("asked %d times", n)
 		}
 
-		// A silence that somebody adds beside it counts from the next wave on.
+		// A silence that somebody adds beside it counts from the next run on.
 		sys := s.service.sys
 		mute := func(d *state.Document) error {
 			all, err := silencesOf(*d)
@@ -319,7 +324,10 @@ func TestServeStopsWhileSlackHangs(t *testing.T) {
 		s.hangs = true
 		s.answers("/often", 404)
 		s.begin()
-		time.Sleep(1500 * time.Millisecond) // Slack was asked, and the ladder holds
+		for s.messages() == 0 {
+			time.Sleep(time.Second)
+		}
+		time.Sleep(500 * time.Millisecond) // Slack was asked, and the ladder holds
 		if err := s.stop(); err != nil {
 			t.Errorf("ended with %v", err)
 		}

@@ -89,7 +89,7 @@ func (s *station) prepare(text string, store keeper) {
 		s.t.Fatal(err)
 	}
 	s.service = newService(sys, cfg, runFlags{seed: 1}, outputFlags{format: "none"}, slog.New(slog.NewTextHandler(&s.log, nil)))
-	s.service.kept.store = store
+	s.service.store = store
 }
 
 func (s *station) begin() {
@@ -152,6 +152,17 @@ func (s *station) asked(path string) []time.Time {
 	return append([]time.Time(nil), s.hits[path]...)
 }
 
+// allAsked is how many requests arrived.
+func (s *station) allAsked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, at := range s.hits {
+		n += len(at)
+	}
+	return n
+}
+
 func (s *station) messages() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +198,7 @@ type shelf struct {
 	doc    state.Document
 	saves  int
 	fails  func() error // of a save; nil: none fails
-	full   error        // of a reservation; nil: none fails
+	hangs  bool         // a save ends with its time, and has done nothing
 	closed bool
 }
 
@@ -202,15 +213,17 @@ func (s *shelf) Load(context.Context) (state.Document, error) {
 func (s *shelf) Reserve(_ context.Context, r state.Reservation) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.full != nil {
-		return s.full
-	}
 	s.doc = s.doc.Reserved(r)
 	return nil
 }
 
-func (s *shelf) Save(_ context.Context, d state.Document) error {
+func (s *shelf) Save(ctx context.Context, d state.Document) error {
 	s.mu.Lock()
+	if s.hangs {
+		s.mu.Unlock()
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
 	defer s.mu.Unlock()
 	s.saves++
 	if s.fails != nil {
@@ -238,12 +251,6 @@ func (s *shelf) failing(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fails = func() error { return err }
-}
-
-func (s *shelf) refusing(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.full = err
 }
 
 func (s *shelf) sentToday(target string, now time.Time) int {

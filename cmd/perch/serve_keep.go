@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"perch.example/alert"
+	"perch.example/config"
+	"perch.example/probes"
+	"perch.example/state"
+)
+
+const (
+	// tellAgain is how soon what could not be told is tried again; it doubles, up to
+	// tellAtLast.
+	tellAgain  = 10 * time.Second
+	tellAtLast = time.Minute
+	// hearEach is how often a destination hears again what is firing that forgets it
+	// else, after 15 minutes at the soonest.
+	hearEach = time.Minute
+)
+
+// ahead of what is sent, each write of the state reserves it: bookkeeper is the
+// state's keeper with a ledger.
+type bookkeeper struct {
+	keeper
+	ledger *ledger
+	left   func(target string) (int, bool)
+}
+
+// Save writes the document and what is reserved on top of it.
+func (b *bookkeeper) Save(ctx context.Context, d state.Document) error {
+	err := b.keeper.Save(ctx, d.Reserved(b.ledger.reserve(b.left)))
+	var aside *state.AsideError
+	var lost *state.LostError
+	b.ledger.written(err == nil || errors.As(err, &aside) && !errors.As(err, &lost))
+	return err
+}
+
+// leftToday is how many requests of its day a target may still be sent; not known
+// where the day ends before what is reserved.
+func (s *service) leftToday(target string) (int, bool) {
+	now := s.sys.clock()
+	t, known := s.limits[target]
+	if !known || now.UTC().Day() != now.Add(aheadFor).UTC().Day() {
+		return 0, false
+	}
+	return t - s.doc.RequestsToday(target, now), true
+}
+
+// limitsOf are the days' limits of a config's targets.
+func limitsOf(cfg config.Config) map[string]int {
+	all := map[string]int{}
+	for _, t := range cfg.Targets {
+		all[t.Name] = cfg.Policy.Limits(t).DailyLimit
+	}
+	return all
+}
+
+// tellTime is when there is something to tell; zero: there is nothing.
+func (s *service) tellTime(now time.Time) time.Time {
+	switch {
+	case s.store == nil || s.onlyReports():
+		return time.Time{}
+	case len(s.memory.Outbox) > 0:
+		return latest(now, s.tellAt)
+	case s.ongoing():
+		return latest(s.heardAt.Add(hearEach), s.tellAt)
+	}
+	return time.Time{}
+}
+
+func (s *service) onlyReports() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.newPass().alertMode() != alert.ModeNotify
+}
+
+// ongoing reports whether an incident is open of which people were told.
+func (s *service) ongoing() bool {
+	for _, i := range s.memory.Incidents {
+		if i.State == alert.StateFiring && i.Announced {
+			return true
+		}
+	}
+	return false
+}
+
+// showNew hands to the metrics what was taken in since they were shown last. With a
+// state they are shown as they are saved, and no sooner: a counter that was scraped
+// and not saved would go backwards in the next process, which Prometheus takes for
+// a restart.
+func (s *service) showNew() {
+	for _, run := range s.unseen {
+		s.kept.metrics.Observe(run)
+	}
+	s.unseen = nil
+}
+
+// keep saves what is known, and tells what there is to tell. Its time is bounded.
+func (s *service) keep(ctx context.Context, now time.Time) {
+	s.mu.Lock()
+	w := s.newPass()
+	s.mu.Unlock()
+	w.observed = true
+	at := s.tellTime(now)
+	tells := !at.IsZero() && !at.After(now)
+	ctx, cancel := w.bounded(ctx, storedWithin)
+	defer cancel()
+	s.showNew()
+	if tells {
+		w.tell(ctx, s.toTell(now))
+		s.heardAt = now
+	}
+	s.saved(w, w.save(ctx), tells)
+}
+
+// saved takes over how a save went, and what it leaves to be told.
+func (s *service) saved(w *pass, ok, told bool) {
+	now := time.Now()
+	s.keptAt, s.dirty, s.moved = now, !ok, false
+	s.asked.Store(false)
+	s.health.setState(w.unsaved)
+	switch {
+	case len(s.memory.Outbox) == 0:
+		s.tellAt, s.tellPause = time.Time{}, 0
+	case !ok:
+		s.tellAt = now.Add(tellAgain)
+	case told:
+		s.tellPause = min(max(tellAgain, 2*s.tellPause), tellAtLast)
+		s.tellAt = now.Add(s.tellPause)
+	}
+	if err := taken(w.unsaved); err != nil {
+		s.end(err)
+	}
+}
+
+// toTell is the last run with what was found last of all that is open: what is
+// ongoing is told with what it shows.
+func (s *service) toTell(now time.Time) probes.Run {
+	run := s.last
+	run.Finished, run.Outcomes = now, nil
+	f, _ := s.board.now()
+	for _, i := range s.memory.Incidents {
+		if i.State == alert.StateFiring {
+			for _, id := range i.Probes {
+				run.Outcomes = append(run.Outcomes, f.last[id]...)
+			}
+		}
+	}
+	return run
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"perch.example/config"
+	"perch.example/probes"
+	"perch.example/state"
+)
+
+// service is perch serve. Each probe has a goroutine that plays its waves, and hands
+// them in; one takes them in (takeAll), and has all that is kept; the web server
+// answers from copies.
+type service struct {
+	sys    system
+	flags  runFlags
+	out    outputFlags
+	log    *slog.Logger
+	health *health
+	board  *board
+	beside string                       // how a command is run beside it
+	end    context.CancelCauseFunc      // ends all of it
+	scrape atomic.Pointer[http.Handler] // nil: there are no metrics yet
+	ledger *ledger
+	wake   chan struct{}  // holds one while there is something to take in
+	asked  atomic.Bool    // a wave waits for what it may send to be reserved
+	under  sync.WaitGroup // the loops
+
+	mu      sync.Mutex // of what follows, held for moments
+	cfg     config.Config
+	seeds   *rand.Rand
+	loops   map[string]*loop
+	known   map[string]knowledge  // by target
+	sent    map[string]state.Sent // what earlier processes sent; nothing of it is changed
+	arrived []*played
+	company company
+	notes   map[string]bool
+	missed  map[string]int // ticks that fell out, by target/probe, and were not said
+
+	// The rest is takeAll's alone, once it is open.
+	*kept
+	last      probes.Run   // the newest that was taken in
+	unseen    []probes.Run // taken in, and not in the metrics
+	limits    map[string]int
+	standing  map[string]string  // where each incident stood, as it was last said
+	found     map[finding]saying // likewise of what was found
+	turned    time.Time          // when waves were taken in last
+	keptAt    time.Time          // when the state was written last
+	dirty     bool               // not all that is known is in the state
+	moved     bool               // something moved that is to be told or kept at once
+	tellAt    time.Time          // what waits is not told before
+	tellPause time.Duration
+	heardAt   time.Time // when what is ongoing was told last
+	saidFell  time.Time // when ticks that fell out were said last
+}
+
+func newService(sys system, cfg config.Config, flags runFlags, out outputFlags, log *slog.Logger) *service {
+	host, _ := os.Hostname() // unknown stays empty
+	cfg = served(cfg)
+	s := &service{
+		sys: sys, cfg: cfg, flags: flags, out: out, log: log, health: newHealth(), board: newBoard(cfg), beside: besideServe(sys.env, host),
+		wake: make(chan struct{}, 1), seeds: rand.New(rand.NewPCG(flags.seed, 0)), loops: map[string]*loop{}, known: map[string]knowledge{},
+		notes: map[string]bool{}, missed: map[string]int{}, kept: &kept{answered: map[string]time.Time{}}, standing: map[string]string{}, found: map[finding]saying{},
+	}
+	s.ledger = newLedger(sys.clock, func() {
+		s.asked.Store(true)
+		s.poke()
+	})
+	return s
+}
+
+// serve answers until ctx ends. Its order: what is wrong with the config ends it
+// before anything is opened, and a port that is taken before anything is sent.
+func (s *service) serve(ctx context.Context) error {
+	f, err := s.fits(s.cfg)
+	if err != nil {
+		return usage(err)
+	}
+	sayForgotten(s.log, s.cfg)
+	ctx, s.end = context.WithCancelCause(ctx)
+	defer s.end(nil)
+	stopping := s.health.whenDone(ctx)
+	web, err := s.listen()
+	if err != nil {
+		return own(err)
+	}
+	defer web.close()
+	if err := s.open(ctx); err != nil || ctx.Err() != nil {
+		return errors.Join(err, ownCause(ctx))
+	}
+	s.health.setReady()
+	s.start(ctx, f)
+	s.log.Info("serving", "address", web.address(), "probes", len(f.probes))
+	s.takeAll(ctx)
+	s.under.Wait()
+	return s.stop(ctx, stopping)
+}
+
+// start begins the loops of a config's probes that have none.
+func (s *service) start(ctx context.Context, f *fit) {
+	now := time.Now()
+	for id, p := range f.probes {
+		if s.loops[id] != nil {
+			continue
+		}
+		if _, known := s.known[p.spec.Target]; !known && s.store != nil {
+			s.know(p.spec.Target, knownOf(s.doc, p.near))
+		}
+		l := &loop{id: id, spec: p.spec, near: p.near, most: p.most, lasts: p.lasts, done: make(chan struct{})}
+		var mine context.Context
+		mine, l.cancel = context.WithCancelCause(ctx)
+		tick := ticksOf(f.cfg.Name, id, p.spec.Every, leastEvery(f.cfg.Policy)).first(now, s.doc.Due[id])
+		s.mu.Lock()
+		s.loops[id] = l
+		s.sayNotes(p.notes)
+		s.mu.Unlock()
+		s.under.Go(func() { s.run(mine, l, tick) })
+	}
+}
+
+// newPass is a pass of the process's, with a seed of its own. The lock is held.
+func (s *service) newPass() *pass {
+	flags := s.flags
+	flags.seed = s.seeds.Uint64()>>12 | 1
+	return &pass{kept: s.kept, sys: s.sys, cfg: s.cfg, flags: flags, out: s.out, log: s.log, beside: s.beside, showMetrics: true}
+}
+
+// lostError says that another perch took the state.
+type lostError struct{ err error }
+
+func (e *lostError) Error() string {
+	return "another perch has taken the state, and two would probe at once: " + e.err.Error()
+}
+
+func (e *lostError) Unwrap() error { return e.err }
+
+// taken returns why perch must not go on after a save; nil: it may.
+func taken(unsaved error) error {
+	var lost *state.LostError
+	if errors.As(unsaved, &lost) && lost.Err == nil {
+		return &lostError{unsaved}
+	}
+	return nil
+}
+
+// ownCause returns why perch ended itself; nil: it was told to.
+func ownCause(ctx context.Context) error {
+	var lost *lostError
+	var web *webError
+	cause := context.Cause(ctx)
+	if errors.As(cause, &lost) || errors.As(cause, &web) {
+		return own(cause)
+	}
+	return nil
+}
