@@ -13,7 +13,7 @@ func (m *maker) attempt(i int) *tracepb.Span {
 	a := m.o.Attempts[i]
 	s := m.child(m.traceOf(i), attemptSpan(m.traceOf(i), a))
 	s.Name = m.requestName(a)
-	s.StartTimeUnixNano, s.EndTimeUnixNano = nanos(m.from[i]), nanos(ends(a, m.from[i]))
+	lasts(s, m.from[i], ends(a, m.from[i]))
 	s.Attributes = m.attemptAttributes(i)
 	s.Events = m.attemptEvents(i)
 	if j, what := m.before(i); j >= 0 {
@@ -107,7 +107,7 @@ func (m *maker) hops(i int) Spans {
 		}
 		s := m.child(m.traceOf(i), id)
 		s.Name = m.requestName(m.o.Attempts[i])
-		s.StartTimeUnixNano, s.EndTimeUnixNano = nanos(h.Started), nanos(h.Started.Add(h.Elapsed))
+		lasts(s, h.Started, h.Started.Add(h.Elapsed))
 		var a attributes
 		a.text("http.request.method", m.o.Attempts[i].Method)
 		a.positive("http.response.status_code", int64(h.Status))

@@ -61,10 +61,7 @@ func New(o Options) (*Exporter, error) {
 func (x *Exporter) Spans(ctx context.Context, all Spans) (Spans, error) {
 	var problems []error
 	for part := range slices.Chunk(all, mostSpans) {
-		err := x.send(ctx, "/v1/traces", &tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{
-			Resource:   x.o.Source.resource(),
-			ScopeSpans: []*tracepb.ScopeSpans{{Scope: x.o.Source.scope(), Spans: part}},
-		}}})
+		err := x.send(ctx, "/v1/traces", x.traces(part))
 		if again(err) {
 			return all, said("spans", append(problems, err))
 		}
@@ -74,6 +71,14 @@ func (x *Exporter) Spans(ctx context.Context, all Spans) (Spans, error) {
 		all = all[len(part):]
 	}
 	return nil, said("spans", problems)
+}
+
+// traces is a request's message: on the wire it is the service's request.
+func (x *Exporter) traces(all Spans) *tracepb.TracesData {
+	return &tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{
+		Resource:   x.o.Source.resource(),
+		ScopeSpans: []*tracepb.ScopeSpans{{Scope: x.o.Source.scope(), Spans: all}},
+	}}}
 }
 
 // Metrics sends what the families' counters and histograms grew since c was last

@@ -166,6 +166,13 @@ func ends(a probes.Attempt, began time.Time) time.Time {
 	return a.Started.Add(a.Elapsed)
 }
 
+// lasts says from when to when a span is. One that would end before it began, as after
+// a clock's step, is a moment.
+func lasts(s *tracepb.Span, from, to time.Time) {
+	s.StartTimeUnixNano = nanos(from)
+	s.EndTimeUnixNano = max(s.StartTimeUnixNano, nanos(to))
+}
+
 // nanos is a time as OTLP writes it; 0: unknown.
 func nanos(t time.Time) uint64 {
 	if n := t.UnixNano(); !t.IsZero() && n > 0 {
