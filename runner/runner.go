@@ -31,6 +31,7 @@ type Options struct {
 	Resolve    wire.ResolveFunc        // nil: the system's resolver
 	Settle     time.Duration           // for how long after the runner's start a connection that cannot be opened is tried again; 0: never
 	Watch      func(probes.Event)      // nil: nobody watches
+	Fence      func() error            // right before a connection is opened or a request leaves: why nothing may leave any more, whatever it was planned for; nil: nothing bars it
 	Log        *slog.Logger
 
 	Getenv func(string) (string, bool) // the environment, which may name a proxy; nil: an empty one
@@ -52,6 +53,7 @@ type Runner struct {
 	settles time.Time // until then a connection that cannot be opened is tried again
 	pulse   pulse
 	policy  atomic.Pointer[probes.Policy] // that holds now
+	fence   func() error                  // of the first options, for good
 
 	mu      sync.Mutex
 	options Options
@@ -66,7 +68,10 @@ type Runner struct {
 // New returns a runner that has sent nothing yet.
 func New(o Options) *Runner {
 	now := time.Now()
-	r := &Runner{tokens: newTokens(o.TokensSent), settles: now.Add(o.Settle), budgets: map[string]*budget{}}
+	r := &Runner{tokens: newTokens(o.TokensSent), settles: now.Add(o.Settle), budgets: map[string]*budget{}, fence: o.Fence}
+	if r.fence == nil {
+		r.fence = func() error { return nil }
+	}
 	if o.Dial == nil {
 		r.pulse.listens = listens
 	}

@@ -12,7 +12,8 @@ import (
 type slots struct {
 	budget               *budget
 	tally                *tally       // of the step's wave
-	allowed              func() error // what a policy that came since the step began says; nil: nothing
+	allowed              func() error // what the fence says, and a policy that came since the step began; nil: nothing
+	fence                func() error // nil: there is none
 	promised             int          // requests that it may still send whatever the others do
 	begun                bool         // a request left
 	warm, reuse, control place
@@ -144,8 +145,8 @@ func (s *slots) Dial(ctx context.Context, role probes.Role) (func(), error) {
 	if err := s.awaitGap(ctx, role); err != nil {
 		return nil, err
 	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	if err := s.stopped(ctx); err != nil {
+		return nil, err
 	}
 	release, err := s.budget.open.take(ctx)
 	if err != nil {
@@ -155,6 +156,19 @@ func (s *slots) Dial(ctx context.Context, role probes.Role) (func(), error) {
 	defer s.budget.mu.Unlock()
 	s.dialled, s.dialling = time.Now(), role
 	return release, nil
+}
+
+// stopped says why no connection may be opened any more.
+func (s *slots) stopped(ctx context.Context) error {
+	if s.fence != nil {
+		if err := s.fence(); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 // controlFits reports whether the control can leave about now. Its booking is

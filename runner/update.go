@@ -16,8 +16,8 @@ const mostGone = 1000
 
 // Update goes on with other options: targets, limits, a policy. What was sent to a
 // target stays known, a window that has been used up stays so, and what is under way
-// is held to the new limits and to the new policy with its next byte. Settle, Dial
-// and TokensSent stay what they were; Daily, Sent and LeaveAlone tell of targets that
+// is held to the new limits and to the new policy with its next byte. Settle, Dial,
+// Fence and TokensSent stay what they were; Daily, Sent and LeaveAlone tell of targets that
 // are new.
 func (r *Runner) Update(o Options) {
 	r.mu.Lock()
@@ -104,10 +104,13 @@ func (t *tokens) keep(targets []probes.Target) {
 	maps.DeleteFunc(t.sources, func(key string, _ *tokenSource) bool { return !used[key] })
 }
 
-// since returns what asks a policy that came after the wave's whether the step may
-// go on. It takes no lock: the budget's is held.
+// since returns what asks whether the step may still go on: the fence, and a policy
+// that came after the wave's. It takes no lock: the budget's is held.
 func (w *wave) since(s plan.Step) func() error {
 	return func() error {
+		if err := w.runner.fence(); err != nil {
+			return err
+		}
 		now := w.runner.policy.Load()
 		if now == w.env.Policy || now == nil {
 			return nil

@@ -168,7 +168,7 @@ func (w *wave) startAll(ctx context.Context) {
 }
 
 func (w *wave) play(ctx context.Context, s plan.Step, mine *slots) {
-	mine.allowed = w.since(s)
+	mine.allowed, mine.fence = w.since(s), w.runner.fence
 	env := w.env
 	env.Step, env.Turn, env.Slots = s.Index, w.turns[s.Index], mine
 	if w.settle {
