@@ -159,6 +159,9 @@ func (l *ladder) sameAgeLastRun(i int) bool {
 // timeout explains is left out.
 func EarlyCloses(in Input) (early, mass map[time.Duration]time.Duration) {
 	early, mass = map[time.Duration]time.Duration{}, map[time.Duration]time.Duration{}
+	if !slices.ContainsFunc(in.Observations, func(o probes.Observation) bool { return held(o.Kind) }) {
+		return early, mass
+	}
 	for _, one := range ladders(in.perCall()) {
 		newLadder(one).earlyCloses(early, mass)
 	}

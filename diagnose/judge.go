@@ -49,6 +49,9 @@ func Judge(in Input) []probes.Outcome {
 	if in.Spec.Kind == probes.KindBurst {
 		return judgeBurst(in)
 	}
+	if in.Spec.Kind != probes.KindIdle {
+		return judgeBoth(in)
+	}
 	if all := ladders(in); len(all) > 1 {
 		var outcomes []probes.Outcome
 		for _, one := range all {

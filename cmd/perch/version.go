@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"sync"
 
 	"github.com/spf13/cobra"
 )
@@ -14,10 +15,14 @@ var (
 	revision = "" //nolint:gochecknoglobals // the linker can set nothing but a package variable
 )
 
+// goKnows is what Go wrote into this binary: read once, for each run says what it
+// was made by.
+var goKnows = sync.OnceValues(debug.ReadBuildInfo) //nolint:gochecknoglobals // it cannot change: a constant that has to be computed
+
 // build says what this binary is. A build without stamps says what Go knows.
 func build() (v, rev string) {
 	v, rev = version, revision
-	if info, ok := debug.ReadBuildInfo(); ok {
+	if info, ok := goKnows(); ok {
 		if v == "" && info.Main.Version != "(devel)" {
 			v = info.Main.Version
 		}
