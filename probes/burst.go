@@ -253,8 +253,15 @@ func (b *burst) reuse(t turn, p *pooled) {
 	b.call.authorizeHeld(b.ctx)
 	c := b.call.copy()
 	b.start(func() {
-		x := c.exchange(b.ctx, p.conn, RoleNext)
-		x.conn, x.release = p.conn, p.release
+		x := exchanged{conn: p.conn, release: p.release}
+		ended := false
+		defer func() {
+			if !ended { // a bug panics
+				b.drop(&x)
+			}
+		}()
+		x.take(c.exchange(b.ctx, p.conn, RoleNext))
+		ended = true
 		if x.denied != nil {
 			b.drop(&x)
 			b.refuse(x.denied)

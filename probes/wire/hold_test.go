@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -107,4 +108,46 @@ func TestHoldInAnotherGoroutine(t *testing.T) {
 		go func() { defer close(done); warmed(t, c) }()
 	}()
 	<-done
+}
+
+// A hold that is cut, as a pool's connection is drawn, leaves the connection as good as
+// it was, and what was seen before the cut dated as it was.
+func TestHoldThatIsCut(t *testing.T) {
+	for _, f := range flavors(t) {
+		t.Run(f.name, func(t *testing.T) {
+			s := serve(t, f.server, func(p *peer) {
+				for range 4 {
+					p.warm()
+				}
+				time.Sleep(20 * time.Millisecond)
+				p.fin()
+				p.did()
+			})
+			c, p := s.open(f.client)
+			warmed(t, c)
+			for range 3 { // drawn while it is well
+				ctx, cut := context.WithCancel(t.Context())
+				time.AfterFunc(10*time.Millisecond, cut)
+				if h := c.Hold(ctx, time.Now().Add(time.Hour), false); !h.Canceled || h.Close != nil {
+					t.Fatalf("held: %+v, want a cut", h)
+				}
+				warmed(t, c)
+			}
+			ctx, cut := context.WithCancel(t.Context())
+			go func() {
+				<-p.acted
+				time.Sleep(60 * time.Millisecond)
+				cut()
+			}()
+			h := c.Hold(ctx, time.Now().Add(time.Hour), false)
+			if !h.Canceled || h.Close == nil || h.Close.Age < 10*time.Millisecond || h.Close.Age > 60*time.Millisecond {
+				t.Fatalf("held: %+v, %+v, want a cut after a close at 20ms", h, h.Close)
+			}
+			_, e := c.Exchange(t.Context(), ask(t, 5*time.Second))
+			mustBe(t, e, probes.ReasonIdleFIN)
+			if e.IdleClose == nil || e.IdleClose.Age != h.Close.Age || e.Idle < 70*time.Millisecond {
+				t.Errorf("closed at %+v, idle for %s; seen before the cut: %+v", e.IdleClose, e.Idle, h.Close)
+			}
+		})
+	}
 }
