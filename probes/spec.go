@@ -75,6 +75,7 @@ type Spec struct {
 	Burst     *Shape          // burst: never nil; else nil
 	PoolOrder PoolOrder       // burst: of the declared client's pool; else empty
 	Calls     string          // burst, idle: a file of the times of the application's calls, for the prediction; empty: the declared shape
+	Pool      int             // idle, with Calls: how many connections the application's pool has; 0: as many as its calls need
 	Client    *Client         // the target's; nil: not declared
 	Via       Via
 	Accepted  []Accepted // the target's: what is known and lived with
