@@ -165,21 +165,23 @@ func untold(run probes.Run) []probes.BudgetUse {
 	})
 }
 
-// settled says what failed in the first seconds without being counted. Of many
-// targets the first stand for all: their pod's network was the same.
-func (p *page) settled(list []probes.Settled) {
+// settled says what failed in the first seconds without being counted.
+func (p *page) settled(list []probes.Settled) { p.fields("Settling", settledWords(list)) }
+
+// settledWords are a line each. Of many targets the first stand for all: their pod's
+// network was the same.
+func settledWords(list []probes.Settled) []string {
 	const few = 4
-	label := "Settling"
+	var out []string
 	for i, s := range list {
 		if i == few {
-			p.field("", plain(fmt.Sprintf("and %s more", counted(len(list)-few, "target"))))
-			return
+			return append(out, fmt.Sprintf("and %s more", counted(len(list)-few, "target")))
 		}
 		times := counted(s.Times, "connection")
-		p.field(label, plain(fmt.Sprintf("%s: %s could not be opened (%s), the last %s after the start: tried again, and not counted (`alerts.settle`)",
-			s.Target, times, s.Reason, latency(s.After))))
-		label = ""
+		out = append(out, fmt.Sprintf("%s: %s could not be opened (%s), the last %s after the start: tried again, and not counted (`alerts.settle`)",
+			s.Target, times, s.Reason, latency(s.After)))
 	}
+	return out
 }
 
 // budget says what was sent. Of many targets only those are named that were
@@ -234,19 +236,28 @@ func allowance(perSecond float64) string {
 	return fmt.Sprintf("its budget of %s/s allows %s in any %s s", decimal(perSecond, 3), decimal(allowed, 0), decimal(window, 1))
 }
 
-// delays warns when perch itself was held up for long enough to be mistaken
-// for a failure. It is the largest lateness of the whole run: what happened
-// during one failure stands beside that failure.
+// delays warns when perch itself was held up.
 func (p *page) delays(run probes.Run) {
+	if late := lateness(run); late != "" {
+		p.field("Own delay", span{inkWarn, late})
+	}
+}
+
+// lateness says that perch itself was held up for long enough to be mistaken for a
+// failure; empty: it was not. It is the largest lateness of the whole run: what happened
+// during one failure stands beside that failure.
+func lateness(run probes.Run) string {
 	const worthSaying = 50 * time.Millisecond
 	notPass := slices.ContainsFunc(run.Outcomes, func(o probes.Outcome) bool { return rank(o.Verdict) > rank(probes.VerdictPass) })
 	if len(run.Delays) == 0 || !notPass {
-		return
+		return ""
 	}
-	if most := slices.Max(run.Delays); most > worthSaying {
-		p.field("Own delay", span{inkWarn, "at one moment of this run perch itself was " + latency(most) +
-			" late. How late it was during a failure stands there, at '" + probes.HypothesisOwnPod.Words() + "'"})
+	most := slices.Max(run.Delays)
+	if most <= worthSaying {
+		return ""
 	}
+	return "at one moment of this run perch itself was " + latency(most) +
+		" late. How late it was during a failure stands there, at '" + probes.HypothesisOwnPod.Words() + "'"
 }
 
 // verdict is the last line, with what a second run needs to do the same.
