@@ -50,6 +50,8 @@ func kindNotices(t testing.TB) map[string]Notice {
 	all["removed"] = last(told)
 	m, _ := decideAll(options, incident(), incident())
 	all["ongoing"] = Ongoing(m, incident(), options(2))[0]
+	all["config-refused"] = reloaded(t, "perch.yaml:12: targets[0].probes[0].every: 5 is not a duration: want 5s, 5m or the like", "perch.yaml:31: stock-api: its probes would send 9000 requests a day, daily_limit is 5000: every 10m for stock-api/idle would fit")
+	all["config-good"] = reloaded(t)
 	all["backlog"], all["whole"] = backlogged(t), wholeReminder(t)
 	copes := coping(probes.ClientNotices, "notices that it is dead and opens a new connection")
 	_, told = decideAll(options, copes, copes)

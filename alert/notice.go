@@ -107,6 +107,7 @@ const (
 	KindOngoing  Kind = "ongoing"  // likewise, for a destination that must hear it in each run; never kept
 	KindDigest   Kind = "digest"   // the day's degraded
 	KindBacklog  Kind = "backlog"  // what could not be delivered for a day, in one
+	KindConfig   Kind = "config"   // a config that changed under perch serve: refused, or good again
 	KindTest     Kind = "test"     // `perch alert test`
 	KindPreview  Kind = "preview"  // what a firing notice would say
 )
