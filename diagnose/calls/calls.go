@@ -1,0 +1,191 @@
+// Package calls reads when an application made its calls: a list of times, or an access
+// log. What else a log says is neither kept nor shown: it may hold secrets.
+package calls
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"perch.example/diagnose/clients"
+)
+
+const (
+	// Most is how many calls are kept of a file: the last ones.
+	Most = 1_000_000
+	// longestLine bounds a line: of a longer one the beginning is read.
+	longestLine = 64 << 10
+	// mostBad is how many lines in a row may not be understood.
+	mostBad = 1000
+)
+
+// Log is what a file says of an application's calls.
+type Log struct {
+	Calls   []clients.Call // by time, since the first; Took is negative where a line does not say it
+	First   time.Time      // when the first one was made
+	Lines   int            // of the file
+	Skipped int            // lines that are no calls: comments, blank ones, and those that say no time
+	Dropped int            // calls that were left out, since there are more than Most
+	Spread  bool           // the times are whole seconds: calls of one second are spread evenly over it
+}
+
+// made is one call as its line says it.
+type made struct {
+	at   int64 // ns since 1970
+	took time.Duration
+}
+
+// Read reads a file of any length. Each line is one call, in any of these forms, the file's
+// first call deciding which one:
+//   - a time: RFC 3339 or seconds since 1970, and after a space or a comma how long the call took,
+//     in seconds or as a duration such as 120ms;
+//   - an access log in common or combined format, nginx's $request_time at its end;
+//   - JSON, an object a line, with the usual names of such fields.
+//
+// A log's time is that of its answer, from which the duration is taken where it is known. name is the
+// file's, for errors, which say the line, and nothing of what it holds.
+func Read(r io.Reader, name string) (Log, error) {
+	read := reading{log: Log{}, name: name}
+	lines := bufio.NewReaderSize(r, longestLine)
+	for {
+		line, err := nextLine(lines)
+		if len(line) > 0 || err == nil {
+			read.log.Lines++
+			if wrong := read.line(line); wrong != nil {
+				return Log{}, wrong
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return read.done()
+		}
+		if err != nil {
+			return Log{}, fmt.Errorf("%s:%d: %w", name, read.log.Lines+1, err)
+		}
+	}
+}
+
+// nextLine is a line without its end, or as much of it as is looked at.
+func nextLine(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return trimmed(line), err
+	}
+	kept := slices.Clone(line)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = r.ReadSlice('\n')
+	}
+	return trimmed(kept), err
+}
+
+func trimmed(line []byte) []byte {
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+		line = line[:len(line)-1]
+	}
+	return line
+}
+
+// reading is a file being read.
+type reading struct {
+	log  Log
+	name string
+	form form
+	kept []made // a ring once it is full
+	next int    // in the ring
+	bad  int    // lines in a row that were not understood
+	fine bool   // a time that is no whole second was seen
+	ends bool   // times are those of answers
+}
+
+// line takes in one line.
+func (r *reading) line(line []byte) error {
+	text := string(line)
+	if blank(text) {
+		r.log.Skipped++
+		return nil
+	}
+	if r.form == nil {
+		r.form = formOf(text)
+	}
+	var m made
+	understood := false
+	if r.form != nil {
+		m, understood = r.form.read(text)
+	}
+	if !understood {
+		r.log.Skipped++
+		if r.bad++; r.form == nil && r.bad > 1 || r.bad >= mostBad { // the first may be a table's head
+			return fmt.Errorf("%s:%d: no time of a call: want RFC 3339 or seconds since 1970, an access log in common or combined format, or JSON with a field such as time; what the line holds is not shown", r.name, r.log.Lines)
+		}
+		return nil
+	}
+	r.bad = 0
+	r.fine = r.fine || m.at%int64(time.Second) != 0
+	r.keep(m)
+	return nil
+}
+
+// keep adds a call; of too many it forgets the first.
+func (r *reading) keep(m made) {
+	if len(r.kept) < Most {
+		r.kept = append(r.kept, m)
+		return
+	}
+	r.kept[r.next] = m
+	r.next = (r.next + 1) % Most
+	r.log.Dropped++
+}
+
+// done puts the calls in order.
+func (r *reading) done() (Log, error) {
+	if len(r.kept) == 0 {
+		return Log{}, fmt.Errorf("%s: no call in %d lines", r.name, r.log.Lines)
+	}
+	byTime := func(a, b made) int {
+		switch {
+		case a.at < b.at:
+			return -1
+		case a.at > b.at:
+			return 1
+		}
+		return 0
+	}
+	r.kept = append(r.kept[r.next:], r.kept[:r.next]...)
+	slices.SortStableFunc(r.kept, byTime)
+	if !r.fine {
+		r.log.Spread = spread(r.kept)
+	}
+	if r.form.ends() {
+		for i := range r.kept {
+			r.kept[i].at -= int64(max(0, r.kept[i].took))
+		}
+		slices.SortStableFunc(r.kept, byTime)
+	}
+	first := r.kept[0].at
+	r.log.First = time.Unix(0, first).UTC()
+	r.log.Calls = make([]clients.Call, 0, len(r.kept))
+	for _, m := range r.kept {
+		r.log.Calls = append(r.log.Calls, clients.Call{At: time.Duration(m.at - first), Took: m.took})
+	}
+	return r.log, nil
+}
+
+// spread moves the calls of one second evenly over it, and reports whether any second has several.
+func spread(all []made) bool {
+	several := false
+	for i := 0; i < len(all); {
+		j := i
+		for j < len(all) && all[j].at == all[i].at {
+			j++
+		}
+		n := int64(j - i)
+		several = several || n > 1
+		for k := range n {
+			all[i+int(k)].at += k * int64(time.Second) / n
+		}
+		i = j
+	}
+	return several
+}
