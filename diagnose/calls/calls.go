@@ -96,7 +96,6 @@ type reading struct {
 	next int    // in the ring
 	bad  int    // lines in a row that were not understood
 	fine bool   // a time that is no whole second was seen
-	ends bool   // times are those of answers
 }
 
 // line takes in one line.
