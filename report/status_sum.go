@@ -93,13 +93,13 @@ func overallStatus(s Status, all []targetState) (verdictView, string) {
 	switch {
 	case c.n[probes.VerdictFail] > 0:
 		worst = verdictView{string(probes.VerdictFail), "Failing"}
+	case c.waiting == c.total: // one that stands by knows nothing, and is well
+		worst.Word = "Nothing is known yet"
 	case s.Trouble != "":
 		worst.Word = "perch itself is not well"
 	case c.n[probes.VerdictIncomplete] > 0:
 	case c.n[probes.VerdictDegraded] > 0:
 		worst = verdictView{string(probes.VerdictDegraded), "Degraded"}
-	case c.waiting == c.total:
-		worst.Word = "Nothing is known yet"
 	default:
 		worst = verdictView{string(probes.VerdictPass), "All well"}
 	}

@@ -30,11 +30,16 @@ type facts struct {
 	idle      map[string]probes.IdleResult // likewise
 	next      map[string]time.Time         // likewise: when it is due
 	used      map[string]probes.BudgetUse  // by target: of its last wave
-	today     map[string]int               // by target: requests of the UTC day
-	counted   time.Time                    // when today was told last
+	sent      map[string]sentBy            // likewise
 	incidents []probes.Incident
 	notices   []string
 	problems  []probes.Problem // of the last wave
+}
+
+// sentBy is how many requests of a UTC day had been sent by a moment in it.
+type sentBy struct {
+	at       time.Time
+	requests int
 }
 
 // holding names one held connection.
@@ -64,7 +69,7 @@ func (b *board) configure(cfg config.Config) {
 	defer b.mu.Unlock()
 	b.cfg = cfg
 	b.last, b.idle, b.next = keep(b.last, ids), keep(b.idle, ids), keep(b.next, ids)
-	b.used, b.today = keep(b.used, names), keep(b.today, names)
+	b.used, b.sent = keep(b.used, names), keep(b.sent, names)
 }
 
 // keep is a map without the keys that are gone.
@@ -116,13 +121,10 @@ func (b *board) take(run probes.Run, today func(target string, now time.Time) in
 	for _, r := range run.Idle {
 		b.idle[r.Target+"/"+r.Probe] = r
 	}
-	for _, u := range b.cfg.Targets {
-		b.today[u.Name] = today(u.Name, run.Finished)
-	}
 	for _, u := range run.Budget {
 		b.used[u.Target] = u
+		b.sent[u.Target] = sentBy{run.Finished, today(u.Target, run.Finished)}
 	}
-	b.counted = run.Finished
 	b.incidents, b.notices, b.problems = run.Incidents, run.Notices, run.Problems
 }
 
@@ -132,7 +134,7 @@ func (b *board) now() (facts, []probes.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f := b.facts
-	f.last, f.idle, f.next, f.used, f.today = maps.Clone(f.last), maps.Clone(f.idle), maps.Clone(f.next), maps.Clone(f.used), maps.Clone(f.today)
+	f.last, f.idle, f.next, f.used, f.sent = maps.Clone(f.last), maps.Clone(f.idle), maps.Clone(f.next), maps.Clone(f.used), maps.Clone(f.sent)
 	held := slices.Collect(maps.Values(b.held))
 	slices.SortFunc(held, func(x, y probes.Event) int {
 		return cmp.Or(x.Until.Compare(y.Until), cmp.Compare(x.Target, y.Target), cmp.Compare(x.Probe, y.Probe), cmp.Compare(x.Step, y.Step))

@@ -93,12 +93,9 @@ func (s *service) status() report.Status {
 	if !f.cfg.State.Kept() {
 		out.Notices = append(slices.Clip(out.Notices), "the config names no state, and without one no incident is kept")
 	}
-	if f.counted.UTC().Truncate(day) != now.UTC().Truncate(day) {
-		f.today = nil // it is another day's
-	}
 	loops := map[time.Duration]time.Time{}
 	for _, t := range f.cfg.Targets {
-		out.Targets = append(out.Targets, f.target(t, loops))
+		out.Targets = append(out.Targets, f.target(t, loops, now))
 	}
 	for every, next := range loops {
 		out.Loops = append(out.Loops, report.StatusLoop{Every: every, Next: next})
@@ -122,11 +119,14 @@ func (s *service) trouble(f facts, now time.Time) string {
 
 // target is what is known of one. Into loops goes when the first of its probes with
 // each `every` is due.
-func (f facts) target(t probes.Target, loops map[time.Duration]time.Time) report.StatusTarget {
+func (f facts) target(t probes.Target, loops map[time.Duration]time.Time, now time.Time) report.StatusTarget {
 	held := f.cfg.Policy.Limits(t)
 	out := report.StatusTarget{
 		Name: t.Name, URL: t.URL, Owner: t.Owner, Runbook: t.Runbook, Limit: held.Budget(), Last: f.used[t.Name],
-		Daily: held.DailyLimit, Today: f.today[t.Name],
+		Daily: held.DailyLimit,
+	}
+	if sent := f.sent[t.Name]; sent.at.UTC().Truncate(day).Equal(now.UTC().Truncate(day)) {
+		out.Today = sent.requests
 	}
 	for _, s := range t.Probes {
 		p := report.StatusProbe{Name: s.Probe, Kind: s.Kind, Every: s.Every, Next: f.next[s.ID()], Outcomes: f.last[s.ID()]}

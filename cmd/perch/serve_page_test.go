@@ -188,10 +188,10 @@ func TestBoardForgets(t *testing.T) {
 	before, _ := b.now()
 	b.configure(boardConfig(t, "b"))
 	after, _ := b.now()
-	if len(before.last) != 2 || len(before.idle) != 2 || len(before.next) != 2 || before.today["a"] != 7 || len(before.incidents) != 1 {
+	if len(before.last) != 2 || len(before.idle) != 2 || len(before.next) != 2 || before.sent["a"].requests != 7 || len(before.incidents) != 1 {
 		t.Errorf("before: %+v", before)
 	}
-	if len(after.last) != 1 || len(after.idle) != 1 || len(after.next) != 1 || len(after.used) != 1 || len(after.today) != 1 || after.last["b/get"] == nil {
+	if len(after.last) != 1 || len(after.idle) != 1 || len(after.next) != 1 || len(after.used) != 1 || len(after.sent) != 1 || after.last["b/get"] == nil {
 		t.Errorf("after: %+v", after)
 	}
 }
