@@ -67,6 +67,7 @@ func (b *burst) done() Observation {
 	o := b.obs
 	o.Burst = &BurstSeen{Shape: b.shape, Order: b.pool.order}
 	slices.SortStableFunc(b.made, func(x, y made) int { return cmp.Or(x.left().Compare(y.left()), cmp.Compare(x.index, y.index)) })
+	b.orderFilling()
 	for i, m := range b.made {
 		m.attempt.Number = i + 1
 		o.Attempts = append(o.Attempts, m.attempt)
@@ -78,6 +79,22 @@ func (b *burst) done() Observation {
 	}
 	slices.SortStableFunc(o.Burst.Calls, func(x, y BurstCall) int { return cmp.Or(x.Burst-y.Burst, x.Number-y.Number) })
 	return b.cut(o)
+}
+
+// orderFilling numbers the calls that filled the pool as they left: two that were opened
+// at once may have changed places. The lock is held.
+func (b *burst) orderFilling() {
+	var turns []turn
+	var filling []*made
+	for i := range b.made {
+		if m := &b.made[i]; m.index < b.shape.Connections && m.on == ConnectionFresh && !m.beside {
+			turns, filling = append(turns, m.turn), append(filling, m)
+		}
+	}
+	slices.SortFunc(turns, func(x, y turn) int { return x.index - y.index })
+	for i, m := range filling {
+		m.turn = turns[i]
+	}
 }
 
 // left is when an attempt's request left, or when it was known that none would.

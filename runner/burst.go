@@ -100,6 +100,22 @@ func (b *bursts) places() []*place {
 	return all
 }
 
+// slots are those of all places, in their order.
+func (b *bursts) slots() []plan.Slot {
+	var all []plan.Slot
+	for _, p := range b.places() {
+		all = append(all, p.slot)
+	}
+	return all
+}
+
+// move puts all places later, together with their step.
+func (b *bursts) move(by time.Duration) {
+	for _, p := range b.places() {
+		p.at += by
+	}
+}
+
 // burstNeeds is how many requests a burst step is promised: its calls and their
 // controls.
 func burstNeeds(s *probes.Spec) int { return s.Burst.Calls() + s.Burst.Bursts }

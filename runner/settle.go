@@ -165,7 +165,7 @@ func (s *slots) turn() (freed chan struct{}, wait time.Duration, err error) {
 }
 
 // rebook moves the whole step, its warm-up's booking being first: its reuse and
-// control come along. False, and a denial counted: not within longest. The lock
+// control come along, and all of a burst's calls. False, and a denial counted: not within longest. The lock
 // is held.
 func (s *slots) rebook(after, longest time.Duration, first plan.Booking) bool {
 	b := s.budget
@@ -175,12 +175,18 @@ func (s *slots) rebook(after, longest time.Duration, first plan.Booking) bool {
 	}
 	moved := b.cal.Clone()
 	shape := append([]plan.Booking{first}, s.shape[1:]...)
-	held := []plan.Slot{s.warm.slot, s.reuse.slot, s.control.slot}[:len(shape)]
+	var held []plan.Slot
+	if s.bursts != nil {
+		held = append([]plan.Slot{s.warm.slot}, s.bursts.slots()...)
+	} else {
+		held = []plan.Slot{s.warm.slot, s.reuse.slot, s.control.slot}[:len(shape)]
+	}
 	at := moved.Rebook(after, held, shape)
 	if at-after > longest {
 		s.tally.denied++
 		return false
 	}
+	s.bursts.move(at - s.warm.at)
 	b.cal, s.warm.at = moved, at
 	return true
 }

@@ -35,6 +35,7 @@ type servedKey struct{}
 type site struct {
 	network *memnet.Network
 	answer  func(n int, h hit, w http.ResponseWriter) // n: 0 for the first request
+	slow    time.Duration                             // how long the first dial takes
 
 	mu    sync.Mutex
 	hits  []hit
@@ -46,8 +47,14 @@ type site struct {
 // newSite serves until the test ends.
 func newSite(t *testing.T, answer func(n int, h hit, w http.ResponseWriter)) *site {
 	t.Helper()
+	return newClosingSite(t, 0, answer)
+}
+
+// newClosingSite is a site that closes what idles for as long; 0: nothing.
+func newClosingSite(t *testing.T, idle time.Duration, answer func(n int, h hit, w http.ResponseWriter)) *site {
+	t.Helper()
 	s := &site{network: memnet.New(), answer: answer}
-	server := &http.Server{Handler: s, ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
+	server := &http.Server{Handler: s, IdleTimeout: idle, ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
 		return context.WithValue(ctx, servedKey{}, new(int))
 	}}
 	go func() { _ = server.Serve(s.network) }()
@@ -78,7 +85,11 @@ func (s *site) dial(ctx context.Context, network, address string) (net.Conn, err
 	s.open++
 	s.peak = max(s.peak, s.open)
 	s.opens = append(s.opens, time.Now())
+	first := len(s.opens) == 1
 	s.mu.Unlock()
+	if first {
+		time.Sleep(s.slow)
+	}
 	c, err := s.network.Dial(ctx, network, address)
 	if err != nil {
 		s.closed()

@@ -36,10 +36,7 @@ func newSlots(b *budget, w *tally, s plan.Step, promised int) *slots {
 	}
 	var next []place
 	own := burstPlaces(s)
-	switch {
-	case own != nil:
-		shape = shape[:1]
-	case len(s.Next) > 0:
+	if own == nil && len(s.Next) > 0 {
 		shape, next = shape[:1], following(s)
 	}
 	return &slots{
