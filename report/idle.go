@@ -45,6 +45,7 @@ func (p *page) measurement(v probeView) {
 		p.gap()
 		p.ladder(v.outcomes)
 	}
+	p.predictions(v)
 	p.gap()
 }
 

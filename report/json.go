@@ -56,6 +56,9 @@ type outcomeJSON struct {
 	Hypotheses  []hypothesisJSON `json:"hypotheses"`
 	Advice      []string         `json:"advice"`
 	Accepted    *acceptedJSON    `json:"accepted,omitempty"`
+
+	Burst      *burstJSON       `json:"burst,omitempty"`
+	Prediction []predictionJSON `json:"prediction,omitempty"`
 }
 
 // acceptedJSON is why a fail opens no incident.

@@ -47,6 +47,7 @@ func newOutcome(o probes.Outcome) outcomeJSON {
 		Hypotheses: []hypothesisJSON{}, Advice: append([]string{}, o.Advice...), Accepted: newAccepted(o.Accepted),
 	}
 	out.Unused, out.Limit, out.EndsAtAge = o.Unused, newLimit(o.Limit), seconds(o.EndsAtAge)
+	out.Burst, out.Prediction = newBurst(o), newPredictions(o.Predicted)
 	if o.Verdict == "" {
 		out.Verdict = probes.VerdictIncomplete // an unset verdict is never a pass, and not in the contract
 	}

@@ -81,7 +81,15 @@ func (p *page) probe(v probeView, c columns) {
 		span{verdictInk(v.worst), verdictWord(v.worst)}.padded(c.verdict + 2),
 		span{inkStrong, v.id}.padded(c.id + 2),
 	}
-	if v.first().Kind != probes.KindIdle {
+	switch v.first().Kind {
+	case probes.KindIdle:
+	case probes.KindBurst:
+		p.hang(head, plain(burstSummary(v.first())))
+		p.burst(v.first())
+		p.predictions(v)
+		p.gap()
+		return
+	default:
 		p.hang(head, plain(exchange(v.first())))
 		return
 	}
@@ -91,6 +99,7 @@ func (p *page) probe(v probeView, c columns) {
 		p.skipped(v.outcomes)
 		p.gap()
 	}
+	p.predictions(v)
 }
 
 // skipped says why rungs of a ladder were not tried, each reason once. It
