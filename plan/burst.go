@@ -65,8 +65,12 @@ func (j *job) burstLate(r *Refusal) bool {
 			fewer = count(n, "burst")
 		}
 	}
-	r.add(s.ID(), "its %s take %s, every is %s: %s",
-		count(s.Burst.Bursts, "burst"), short(roundUp(takes, time.Second)), short(s.Every), wouldFit("every "+short(roundUp(takes, time.Second)), fewer))
+	what := "its burst takes"
+	if n := s.Burst.Bursts; n > 1 {
+		what = fmt.Sprintf("its %d bursts take", n)
+	}
+	r.add(s.ID(), "%s %s, every is %s: %s",
+		what, short(roundUp(takes, time.Second)), short(s.Every), wouldFit("every "+short(roundUp(takes, time.Second)), fewer))
 	return true
 }
 
