@@ -79,7 +79,7 @@ func chartSchema(t *testing.T) []byte {
 		"config":           shape{"if": free("string"), "then": shape{"minLength": 1}, "else": perch},
 		"schedule":         text(shape{"minLength": 1}), "deadline": duration, // perch.check says what is wrong with one
 		"activeDeadlineSeconds": between(1, 86400), "startingDeadlineSeconds": between(11, 86400),
-		"shards": between(2, 1000), "metricsPort": between(1, 65535),
+		"shards": between(2, 1000), "metricsPort": between(1, 65535), "replicas": between(1, mostReplicas),
 		"podMonitor": switched(), "serviceMonitor": switched(), "dashboards": switched("docs"),
 		"state":     object(shape{"kind": oneOf("configmap", "file", "none"), "size": memory, "storageClassName": text()}),
 		"secretEnv": listOf(text(shape{"pattern": `^[A-Za-z_][A-Za-z0-9_]*$`})), "policyConfigMap": text(shape{"minLength": 1}),

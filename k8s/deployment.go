@@ -17,10 +17,16 @@ import (
 
 const metricsPortName = "metrics"
 
-// deployment runs perch serve in one Pod. The old one ends before the new one
-// starts: two would share a budget and wait for each other's state.
+// deployment runs perch serve in one Pod: the old one ends before the new one
+// starts, for two would share a budget and wait for each other's state. Or in
+// several, of which one probes.
 func (b *maker) deployment() Object {
-	pod := b.pod(append([]string{"serve", "--config=" + configFolder}, b.sidecarFlags()...), corev1.RestartPolicyAlways)
+	args := []string{"serve", "--config=" + configFolder}
+	if b.o.Replicas > 1 {
+		args = append(args, electFlag)
+	}
+	pod := b.pod(append(args, b.sidecarFlags()...), corev1.RestartPolicyAlways)
+	pod.Spec.TopologySpreadConstraints = b.apart()
 	main := &pod.Spec.Containers[0]
 	main.Ports = []corev1.ContainerPort{{Name: metricsPortName, ContainerPort: b.metricsPort(), Protocol: corev1.ProtocolTCP}}
 	main.LivenessProbe = httpProbe("/healthz")
@@ -30,13 +36,14 @@ func (b *maker) deployment() Object {
 		main.StartupProbe.FailureThreshold = 6
 	}
 	b.sayServed()
+	b.sayReplicas()
 	return &appsv1.Deployment{
 		TypeMeta:   meta.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
 		ObjectMeta: b.meta(b.o.Name),
 		Spec: appsv1.DeploymentSpec{
-			Replicas:             new(int32(1)),
+			Replicas:             new(int32(max(b.o.Replicas, 1))),
 			RevisionHistoryLimit: new(int32(3)),
-			Strategy:             appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
+			Strategy:             b.strategy(),
 			Selector:             b.selector(),
 			Template:             pod,
 		},

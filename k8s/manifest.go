@@ -35,6 +35,7 @@ type Options struct {
 	Image     string // empty: perch
 	Kind      Kind   // empty: KindCronJob
 	Shards    int    // of KindIndexedJob, 2 and more; else 0
+	Replicas  int    // of KindDeployment: of several one probes, by the Lease of its state; 0: one
 	// Schedule is a CronJob's, in place of the one that follows from the config: an
 	// interval (15m), of which the manifest chooses the minute, or cron's five fields.
 	Schedule string
@@ -104,6 +105,9 @@ func (b *maker) workload() []Object {
 		return []Object{b.cronJob()}
 	}
 	objects := []Object{b.deployment()}
+	if b.o.Replicas > 1 {
+		objects = append(objects, b.disruptionBudget())
+	}
 	if !b.o.NoPodMonitor {
 		objects = append(objects, b.podMonitor())
 	}

@@ -66,6 +66,7 @@ func (b *maker) checkKind() {
 		b.refuse("--shards %d: a target is in one shard, whole, and there are %d; want 2 to %d, or --kind cronjob",
 			b.o.Shards, len(b.cfg.Targets), len(b.cfg.Targets))
 	}
+	b.checkReplicas()
 	if b.o.Kind == KindDeployment && b.o.Schedule != "" {
 		b.refuse("--schedule %q: a deployment has none, each probe runs on its own every", b.o.Schedule)
 	}

@@ -36,6 +36,8 @@ func steps() map[string]step {
 	return map[string]step{
 		"base":       {config: "base", lacks: apart, overlay: "base", values: map[string]string{}},
 		"deployment": {config: "overlays/deployment", options: Options{Kind: KindDeployment}, lacks: apart, overlay: "overlays/deployment", values: map[string]string{"kind": "deployment"}},
+		"replicas": {config: "overlays/deployment", options: Options{Kind: KindDeployment, Replicas: 2}, lacks: apart, overlay: "overlays/replicas",
+			values: map[string]string{"kind": "deployment", "replicas": "2"}},
 		"indexed job": {config: "overlays/indexed-job", options: Options{Kind: KindIndexedJob, Shards: 3}, lacks: apart, overlay: "overlays/indexed-job",
 			values: map[string]string{"kind": "indexed-job"}},
 		"state in a file": {config: "overlays/state-file", lacks: apart, overlay: "overlays/state-file", values: map[string]string{"state.kind": "file"}},
@@ -157,6 +159,10 @@ func TestTheChartRefuses(t *testing.T) {
 		{"a Job that is ended before perch ends", "activeDeadlineSeconds=229", "want 20 more than deadline (3m30s)"},
 		{"a monitor of what is gone", "serviceMonitor.enabled=true", "for kind: deployment, and this is cronjob"},
 		{"two monitors", "kind=deployment,serviceMonitor.enabled=true,podMonitor.enabled=true", "scraped twice"},
+		{"replicas of a CronJob", "replicas=2", "only kind: deployment runs all the time"},
+		{"replicas of a volume", "kind=deployment,replicas=2,state.kind=file", "want state.kind configmap"},
+		{"replicas without a state", "kind=deployment,replicas=2,state.kind=none", "each would probe"},
+		{"too many replicas", "kind=deployment,replicas=9", "replicas"},
 		{"docs that are no address", "dashboards.docs=wiki", "docs"},
 		{"a text that names another state", "config=version: 1", "configmap: perch-state"},
 	} {

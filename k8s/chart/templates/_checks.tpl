@@ -74,6 +74,12 @@
 
 {{/* What the values' schema cannot say in words. */}}
 {{- define "perch.checkKind" -}}
+{{- if and (gt (int .Values.replicas) 1) (ne .Values.kind "deployment") -}}
+{{- fail (printf "replicas %d: only kind: deployment runs all the time, and this is %s, whose next run needs no replica" (int .Values.replicas) .Values.kind) -}}
+{{- end -}}
+{{- if and (gt (int .Values.replicas) 1) (ne .Values.state.kind "configmap") -}}
+{{- fail (printf "replicas %d: replicas elect the one that probes by the Lease of the state's ConfigMap, and state.kind is %s: with it each would probe, or wait for a volume that is on another node; want state.kind configmap" (int .Values.replicas) .Values.state.kind) -}}
+{{- end -}}
 {{- if eq .Values.kind "deployment" -}}
 {{- if and .Values.podMonitor.enabled .Values.serviceMonitor.enabled -}}
 {{- fail "podMonitor and serviceMonitor are both enabled: perch would be scraped twice; want one of them" -}}

@@ -44,6 +44,17 @@ spec:
   {{- if $.Values.hostNetwork }}
   hostNetwork: true
   {{- end }}
+  {{- if and $serve (gt (int $.Values.replicas) 1) }}
+  topologySpreadConstraints:
+    {{- range $key := list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+    - maxSkew: 1
+      topologyKey: {{ $key }}
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- include "perch.labels" $ | nindent 10 }}
+    {{- end }}
+  {{- end }}
   containers:
     - name: perch
       image: {{ include "perch.image" $ | quote }}
