@@ -30,6 +30,9 @@ type idleFlags struct {
 	caFile       string
 	protocol     string
 	proxy        string
+	calls        string
+	client       string
+	pool         int
 	run          runFlags
 }
 
@@ -53,6 +56,9 @@ holds several at once between the longest hold that worked and the shortest that
 	cmd.Flags().StringVar(&f.protocol, "protocol", string(probes.ProtocolHTTP1), "`HTTP` that is spoken: http/1.1, h2 (over TLS), h2c (HTTP/2 over plain TCP), or auto (over TLS what ALPN settles)")
 	cmd.Flags().StringVar(&f.proxy, "proxy", "environment", "forward proxy on the way: a `URL` (http, https, socks5, socks5h), none, or environment: what HTTPS_PROXY, HTTP_PROXY and NO_PROXY say")
 	cmd.Flags().StringVar(&f.caFile, "ca-file", "", "trust only the authorities in this PEM `FILE` (default: the system's)")
+	cmd.Flags().StringVar(&f.calls, "calls", "", "predict from this `FILE` of the times of your application's calls (a time a line, or an access log) how many meet a dead connection")
+	cmd.Flags().StringVar(&f.client, "client", "", "with --calls: `KIND` of the application's HTTP client, of the catalog (default: all common ones)")
+	cmd.Flags().IntVar(&f.pool, "pool", 0, "with --calls: how many connections the application's pool has (0: as many as its calls need)")
 	cmd.Flags().Uint64Var(&f.run.seed, "seed", 0, "seed of the trace ids (0: a new one)")
 	cmd.Flags().DurationVar(&f.run.deadline, "deadline", 0, "cut the run short after this long (0: none)")
 	out.bind(cmd)
@@ -73,6 +79,14 @@ holds several at once between the longest hold that worked and the shortest that
 		}
 		log.Info("holding connections; the report comes when the last one has ended", "connections", f.connections, "longest", f.longest)
 		p := &pass{kept: &kept{}, sys: sys, cfg: cfg, flags: f.run, out: out, log: log}
+		if f.calls != "" {
+			if _, err := p.callLogs.read(f.calls); err != nil { // before anything is sent
+				return usage(fmt.Errorf("--calls: %w", err))
+			}
+		}
+		if f.client != "" {
+			p.predictsFor = &probes.Client{Kind: f.client}
+		}
 		return measureIdle(cmd.Context(), &search{pass: p, shortest: shortestHold(cfg.Targets[0].Budget()), atOnce: f.connections})
 	}
 	return cmd
@@ -178,6 +192,7 @@ func (f idleFlags) config(ctx context.Context, sys system, raw string) (system, 
 	for i := range cfg.Targets[0].Probes {
 		cfg.Targets[0].Probes[i].Target = u.Host
 		cfg.Targets[0].Probes[i].Search = true
+		cfg.Targets[0].Probes[i].Calls, cfg.Targets[0].Probes[i].Pool = f.calls, f.pool
 		cfg.Targets[0].Probes[i].Holds = f.holds(cfg.Targets[0].Budget())
 	}
 	return sys, cfg, nil
@@ -191,6 +206,13 @@ func (f idleFlags) check() error {
 		return fmt.Errorf("--connections %d: want 1 to 20", f.connections)
 	case f.tcpKeepAlive < 0:
 		return fmt.Errorf("--tcp-keep-alive %s: want a positive duration, or 0 for none", f.tcpKeepAlive)
+	case f.calls == "" && (f.client != "" || f.pool != 0):
+		return errors.New("--client and --pool say through which pool the calls of --calls FILE go: give that, too")
+	case f.pool < 0:
+		return fmt.Errorf("--pool %d: want the number of the pool's connections, or 0 for as many as the calls need", f.pool)
+	}
+	if _, known := clients.Lookup(f.client); f.client != "" && !known {
+		return fmt.Errorf("--client %q: want one of %s", f.client, strings.Join(clients.Kinds(), ", "))
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 		}
 	}
 	answered := lastAnswers(seen)
+	var predicted []predicting
 	for _, t := range p.cfg.Targets {
 		for _, s := range t.Probes {
 			observed := byProbe[s.ID()]
@@ -39,11 +40,11 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 				in.OtherAnswered = append(others(answered, t.Name), others(p.answered, t.Name)...)
 			}
 			outcomes := diagnose.Judge(in)
-			run.Outcomes = append(run.Outcomes, outcomes...)
-			if s.Kind == probes.KindIdle {
-				run.Idle = append(run.Idle, diagnose.Idle(in))
-				p.idlePath = diagnose.IdlePath(in)
+			if mayPredict(s) || s.Kind == probes.KindIdle && predicts(t) {
+				predicted = append(predicted, predicting{in, len(run.Outcomes)})
 			}
+			run.Outcomes = append(run.Outcomes, outcomes...)
+			run.Idle = append(run.Idle, p.measured(in)...)
 			if whole(observed) {
 				p.note(s.ID(), run, outcomes)
 				p.noteBound(in, run)
@@ -52,6 +53,21 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 			}
 		}
 	}
+	p.predict(run, predicted)
+}
+
+// measured is what a probe's idle connections told of the path. Of a burst that is
+// something only where one of them ended: that its gaps are survived, its calls show.
+func (p *pass) measured(in diagnose.Input) []probes.IdleResult {
+	if in.Spec.Kind != probes.KindIdle && in.Spec.Kind != probes.KindBurst {
+		return nil
+	}
+	result := diagnose.Idle(in)
+	if in.Spec.Kind == probes.KindBurst && result.Measured == 0 {
+		return nil
+	}
+	p.idlePath = diagnose.IdlePath(in)
+	return []probes.IdleResult{result}
 }
 
 // lastSeen is what an earlier run saw of a probe.

@@ -35,6 +35,7 @@ type pass struct {
 	pushing     chan struct{} // closed when the first push has ended; nil: there is none
 	hurry       *hurry        // of finish; nil before
 	problems    []probes.Problem
+	predictsFor *probes.Client                                  // whose pool predictions are for, where it is not the target's: of perch idle
 	idlePath    clients.Path                                    // of the last idle probe: perch idle has but one
 	waiting     func(*state.LockedError)                        // told who has the state, while it is another's; nil: nobody is
 	beside      string                                          // of perch serve: how a command is run beside it
@@ -56,6 +57,7 @@ type kept struct {
 	unsaved  error                       // why the last save failed; nil: it did not
 	unkept   error                       // why the last reservation failed; nil: it did not
 	metrics  *metrics.Metrics
+	callLogs callLogs
 	otlp     *exporting // nil: nothing is exported
 	runner   *runner.Runner
 	// answered is of perch serve: when each target last gave a whole answer, in the waves before.
