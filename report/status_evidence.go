@@ -28,11 +28,8 @@ func newOutcomeView(o *probes.Outcome) outcomeView {
 	if o.Kind == probes.KindIdle {
 		v.Head = rungName(o) + " hold"
 	}
-	for i := range o.Attempts {
-		if len(v.Attempts) == mostAttempts {
-			v.More = len(o.Attempts) - mostAttempts
-			break
-		}
+	v.More = max(0, len(o.Attempts)-mostAttempts)
+	for _, i := range telling(o.Attempts) {
 		a := &o.Attempts[i]
 		v.Attempts = append(v.Attempts, attemptView{
 			Connection: fit(string(a.Connection), mostName), Result: fit(result(a), mostName),
@@ -40,6 +37,23 @@ func newOutcomeView(o *probes.Outcome) outcomeView {
 		})
 	}
 	return v
+}
+
+// telling are the indices of the attempts that are shown: of many, those that failed
+// before the others, in their order.
+func telling(all []probes.Attempt) []int {
+	var failed, fine []int
+	for i, a := range all {
+		if a.OK() {
+			fine = append(fine, i)
+		} else {
+			failed = append(failed, i)
+		}
+	}
+	failed = failed[:min(len(failed), mostAttempts)]
+	shown := append(failed, fine[:min(len(fine), mostAttempts-len(failed))]...)
+	slices.Sort(shown)
+	return shown
 }
 
 // attemptFacts are what was measured of an attempt; what is not known is left out.

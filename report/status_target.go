@@ -214,7 +214,11 @@ func newProbeStatus(t targetState, p *StatusProbe, now time.Time, left *room) (p
 
 // foundWords are what a probe last found, in a line.
 func foundWords(v probeView) string {
-	if v.first().Kind != probes.KindIdle {
+	switch v.first().Kind {
+	case probes.KindIdle:
+	case probes.KindBurst:
+		return v.first().Message // its attempts are many
+	default:
 		return exchange(v.first())
 	}
 	return ladderSummary(v) + closesWords(v) + agesWords(v)

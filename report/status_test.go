@@ -113,6 +113,48 @@ func TestStatusFilter(t *testing.T) {
 	}
 }
 
+// Of many attempts those that failed are shown, where they were.
+func TestStatusShowsTheAttemptsThatTell(t *testing.T) {
+	all := slices.Repeat([]probes.Attempt{{Reason: probes.ReasonOK}}, 100)
+	all[50].Reason, all[99].Reason = probes.ReasonIdleFIN, probes.ReasonReset
+	if got := telling(all); len(got) != mostAttempts || got[0] != 0 || got[mostAttempts-3] != mostAttempts-3 || got[mostAttempts-2] != 50 || got[mostAttempts-1] != 99 {
+		t.Errorf("shown: %v", got)
+	}
+	for i := range all {
+		all[i].Reason = probes.ReasonReset
+	}
+	if got := telling(all); len(got) != mostAttempts || got[mostAttempts-1] != mostAttempts-1 {
+		t.Errorf("of failed ones alone: %v", got)
+	}
+	if got := telling(all[:3]); len(got) != 3 {
+		t.Errorf("of three: %v", got)
+	}
+}
+
+// A burst is told by its sentence, its calls and what they foretell; its pool is held as
+// one.
+func TestStatusOfABurst(t *testing.T) {
+	s := wellStatus()
+	o := probes.Outcome{
+		Target: "stock-api", Probe: "burst", Kind: probes.KindBurst, Verdict: probes.VerdictFail, Diagnosis: probes.DiagnosisEarlyClose, Message: "38 of 100 calls met a dead connection",
+		Attempts:  slices.Repeat([]probes.Attempt{{Connection: probes.ConnectionReused, Reason: probes.ReasonIdleFIN}}, 100),
+		Burst:     &probes.BurstSeen{Shape: probes.Shape{Connections: 20, Bursts: 5}, Order: probes.PoolLIFO, Calls: slices.Repeat([]probes.BurstCall{{Close: &probes.Close{}}, {}}, 50)},
+		Predicted: []probes.Prediction{{Source: "the declared shape", Client: "apache-httpclient-4.5", Calls: 200, Dead: 25, Failed: 5, Gaps: 100, InBand: 40}},
+	}
+	s.Targets = []StatusTarget{{Name: "stock-api", Probes: []StatusProbe{{Name: "burst", Kind: probes.KindBurst, Outcomes: []probes.Outcome{o}}}}}
+	s.Held = []probes.Event{{Target: "stock-api", Probe: "burst", Hold: time.Minute, Connections: 20, Until: s.Now.Add(time.Second)}}
+	page := string(statusPage(t, s))
+	for _, want := range []string{
+		"<p>38 of 100 calls met a dead connection</p>", "100 calls through 20 connections (lifo), 5 bursts: 50 were given a connection that the path had closed",
+		"the declared shape with apache-httpclient-4.5: 12.5% of calls meet a closed connection, 2.5% fail; 40% of the gaps lie in the danger band",
+		"60 s, 20 connections", "76 more attempts.",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("it does not say %q", want)
+		}
+	}
+}
+
 // What a page takes is bounded, whatever a config and a server make of it.
 func TestStatusIsBounded(t *testing.T) {
 	const most = 2 << 20

@@ -267,6 +267,9 @@ func (v *statusView) held(s Status) {
 		}
 		left := max(0, e.Until.Sub(s.Now))
 		h := heldView{ID: fit(e.Target+"/"+e.Probe, 2*mostName), Hold: age(e.Hold), Left: spell(left), Close: "open", Done: "100"}
+		if e.Connections > 1 {
+			h.Hold += ", " + counted(e.Connections, "connection")
+		}
 		if e.Hold > 0 {
 			h.Done = decimal(100*(1-min(1, left.Seconds()/e.Hold.Seconds())), 1)
 		}
