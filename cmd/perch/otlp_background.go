@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,23 +29,27 @@ type background struct {
 
 	mu      sync.Mutex
 	from    exports // the newest
+	begun   bool    // counts has begun to count
 	spans   trace.Spans
 	dropped int
 	timer   *time.Timer   // nil: there was nothing yet
 	busy    chan struct{} // closed when the sending under way ends; nil: none is
 	ended   bool
-	sent    time.Time // when spans were last sent, or that was tried
-	counted time.Time // likewise, numbers
-	said    string    // what went wrong last
-	saidAt  time.Time
+	sent    time.Time            // when spans were last sent, or that was tried
+	counted time.Time            // likewise, numbers
+	said    map[string]time.Time // what went wrong since all was well, and when that was last said
 }
 
-// exportInBackground lets perch serve send beside its probing.
+// exportInBackground lets perch serve send beside its probing. A reload of the config
+// may begin that later.
 func (p *pass) exportInBackground() {
 	if p.otlp == nil {
-		return
+		p.otlp = &exporting{}
 	}
-	b := &background{log: p.log, counts: &p.otlp.counts, from: p.exportsFrom(), counted: time.Now()}
+	b := &background{
+		log: p.log, counts: &p.otlp.counts, from: p.exportsFrom(), begun: p.cfg.OTLP.Metrics && p.cfg.OTLP.Endpoint != "",
+		counted: time.Now(), said: map[string]time.Time{},
+	}
 	p.otlp.background = b
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -56,6 +61,15 @@ func (b *background) offer(from exports, run probes.Run) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.from = from
+	switch o := from.cfg.OTLP; {
+	case o.Endpoint == "":
+		b.spans = nil
+		return
+	case o.Metrics && !b.begun:
+		b.begun, b.counted = true, time.Now()
+		families, _ := from.metrics.Gatherer().Gather() // never fails
+		b.counts.Start(families, from.sys.clock())
+	}
 	if from.cfg.OTLP.Traces {
 		b.keep(append(b.spans, from.source().Spans(run)...))
 	}
@@ -73,7 +87,7 @@ func (b *background) keep(all trace.Spans) {
 
 // plan sets the timer for what is to be sent next.
 func (b *background) plan() {
-	if b.ended || b.busy != nil {
+	if b.ended || b.busy != nil || b.from.cfg.OTLP.Endpoint == "" {
 		return
 	}
 	var next time.Time
@@ -98,7 +112,7 @@ func (b *background) tick() {
 	b.mu.Lock()
 	now := time.Now()
 	counting := b.from.cfg.OTLP.Metrics && now.Sub(b.counted) >= countsEach
-	if b.ended || b.busy != nil {
+	if b.ended || b.busy != nil || b.from.cfg.OTLP.Endpoint == "" {
 		b.mu.Unlock()
 		return
 	}
@@ -142,20 +156,24 @@ func (b *background) send(ctx context.Context, counting bool) error {
 		b.counted = b.sent
 	}
 	b.keep(append(spans, b.spans...))
-	err = errors.Join(problems...)
-	b.say(from, err)
-	return err
+	problems = slices.DeleteFunc(problems, func(err error) bool { return err == nil })
+	b.say(from, problems)
+	return errors.Join(problems...)
 }
 
 // say logs what went wrong; the same again only after a while. b is locked.
-func (b *background) say(from exports, err error) {
-	if err == nil {
-		b.said = ""
-		return
+func (b *background) say(from exports, problems []error) {
+	const most = 20 // different ones that are remembered
+	if len(problems) == 0 || len(b.said) > most {
+		b.said = map[string]time.Time{}
 	}
-	from.metrics.Problem(probes.PartPush)
-	if text := err.Error(); text != b.said || time.Since(b.saidAt) >= sayAgain {
-		b.said, b.saidAt = text, time.Now()
+	for _, err := range problems {
+		from.metrics.Problem(probes.PartPush)
+		text := err.Error()
+		if last, known := b.said[text]; known && time.Since(last) < sayAgain {
+			continue
+		}
+		b.said[text] = time.Now()
 		b.log.Error("perch could not do its own part", "part", probes.PartPush, "error", err)
 	}
 }
@@ -172,7 +190,7 @@ func (p *pass) endExport(ctx context.Context) bool {
 	if b.timer != nil {
 		b.timer.Stop()
 	}
-	busy := b.busy
+	busy, off := b.busy, b.from.cfg.OTLP.Endpoint == ""
 	b.mu.Unlock()
 	if busy != nil {
 		select {
@@ -180,6 +198,9 @@ func (p *pass) endExport(ctx context.Context) bool {
 		case <-ctx.Done():
 			return false // it has the counts
 		}
+	}
+	if off {
+		return true
 	}
 	p.otlp.tried = true
 	return b.send(ctx, p.cfg.OTLP.Metrics) == nil
