@@ -23,7 +23,7 @@ func newAudit(sys system) *cobra.Command {
 	var configPath string
 	var only []string
 	var list bool
-	var out outputFlags
+	out := outputFlags{plain: true}
 	cmd := &cobra.Command{
 		Use: "audit", Short: "Show which network failures the declared client and retry policy cover, miss, or retry unsafely",
 		Long: `Shows, reason by reason, what the application's HTTP client and its retry policy, as the config declares them,

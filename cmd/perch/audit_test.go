@@ -277,7 +277,7 @@ func TestAuditExitStatus(t *testing.T) {
 		{[]string{"--config", incident, "--only", "stock-api/nope"}, exitUsage, "none of its probes"},
 		{[]string{"--config", incident, "--only", "stock-api/calendar*"}, exitFindings, "MISSED"},
 		{[]string{"--config", incident, "--only", "["}, exitUsage, "known targets are: stock-api"},
-		{[]string{"--config", incident, "--output", "junit"}, exitUsage, "not supported yet"},
+		{[]string{"--config", incident, "--output", "junit"}, exitUsage, "\"junit\": want text or json"},
 		{[]string{incident}, exitUsage, "behind --config"},
 		{[]string{"--config", incident, "--output-file", "/nonexistent/audit.txt"}, exitOwn, "/nonexistent/audit.txt"},
 	} {

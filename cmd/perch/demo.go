@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -20,14 +21,17 @@ var demoConfig string
 
 func newDemo(sys system) *cobra.Command {
 	var flags runFlags
+	out := outputFlags{failOn: "never"}
 	cmd := &cobra.Command{
 		Use: "demo", Short: "Replay the incident that perch was made for, on this machine, in a few seconds", Args: cobra.NoArgs,
 		Long: `Starts a server on loopback that closes idle connections after a second, runs a sample config against it, and
-prints the report, the Slack message it would send and the metrics it would expose. No network, no set-up.`,
+prints the report, the Slack message it would send and the metrics it would expose. No network, no set-up.
+With another --output than text, the report alone.`,
 	}
 	cmd.Flags().Uint64Var(&flags.seed, "seed", 0, "seed of the trace ids (0: a new one)")
+	out.bindFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := flags.complete(); err != nil {
+		if err := errors.Join(flags.complete(), out.check()); err != nil {
 			return usage(err)
 		}
 		log, err := logger(cmd, sys)
@@ -45,14 +49,12 @@ prints the report, the Slack message it would send and the metrics it would expo
 			return own(err)
 		}
 		cfg.Alerts.Settle = 0 // the server is up
-		return playDemo(cmd.Context(), &pass{kept: &kept{}, sys: sys, cfg: cfg, flags: flags, out: outputFlags{format: "text", failOn: "never"}, log: log, showMetrics: true})
+		return playDemo(cmd.Context(), &pass{kept: &kept{}, sys: sys, cfg: cfg, flags: flags, out: out, log: log, showMetrics: true})
 	}
 	return cmd
 }
 
-// playDemo is a run that shows every sink instead of writing to it.
-func playDemo(ctx context.Context, p *pass) error {
-	fmt.Fprint(p.sys.stdout, `perch demo: a server on loopback closes idle connections after 1 s.
+const demoIntro = `perch demo: a server on loopback closes idle connections after 1 s.
 The application calls it with Spring's RestTemplate over Apache HttpClient 4.5,
 whose pool looks at a connection only when it was idle for 2 s or more.
 HttpClient's automatic retries, on by default, are off here. A retry layer
@@ -61,7 +63,15 @@ list holds two errors of Spring's, HttpServerErrorException and
 ResourceAccessException. perch holds connections idle and reuses them without
 looking, as that pool does. This takes a few seconds.
 
-`)
+`
+
+// playDemo is a run that shows every sink instead of writing to it. A report that
+// is no text stands alone, for what reads it.
+func playDemo(ctx context.Context, p *pass) error {
+	told := p.out.format == "text"
+	if told {
+		fmt.Fprint(p.sys.stdout, demoIntro)
+	}
 	if err := p.makePlan(); err != nil {
 		return err
 	}
@@ -69,13 +79,17 @@ looking, as that pool does. This takes a few seconds.
 	p.probe(ctx, &run)
 	p.decide(&run)
 	notices := p.notices
-	p.notices = ""
+	if told {
+		p.notices = "" // they follow, beside the metrics
+	}
 	if err := p.report(run); err != nil {
 		return own(err)
 	}
 	p.metrics.Observe(run)
-	if err := demoSinks(p, notices); err != nil {
-		return own(err)
+	if told {
+		if err := demoSinks(p, notices); err != nil {
+			return own(err)
+		}
 	}
 	if run.CutShort != "" {
 		return &exitError{code: exitIncomplete}

@@ -53,24 +53,47 @@ type outputFlags struct {
 	format string
 	file   string
 	failOn string
+	plain  bool // of what is no run: there are no cases or connections to show
 }
 
 func (f *outputFlags) bind(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.format, "output", "text", "text or json")
-	cmd.Flags().StringVar(&f.file, "output-file", "", "write the report to `FILE` instead of stdout")
+	f.bindFormat(cmd)
 	cmd.Flags().StringVar(&f.failOn, "fail-on", "fail", "exit 1 at this verdict or worse: fail, degraded or never")
 }
 
+// bindFormat binds those that perch demo has as well, which finds what it is meant to.
+func (f *outputFlags) bindFormat(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.format, "output", "text", oneOf(f.formats()))
+	cmd.Flags().StringVar(&f.file, "output-file", "", "write the report to `FILE` instead of stdout")
+}
+
+func (f *outputFlags) formats() []string {
+	if f.plain {
+		return []string{"text", "json"}
+	}
+	return []string{"text", "json", "junit", "html"}
+}
+
+// oneOf is "text, json, junit or html".
+func oneOf(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
 func (f *outputFlags) check() error {
-	switch f.format {
-	case "text", "json":
-	case "junit", "html":
-		return fmt.Errorf("--output %s: not supported yet; want text or json", f.format)
-	default:
-		return fmt.Errorf("--output %q: want text or json", f.format)
+	if !slices.Contains(f.formats(), f.format) {
+		return fmt.Errorf("--output %q: want %s", f.format, oneOf(f.formats()))
 	}
 	if !slices.Contains([]string{"fail", "degraded", "never"}, f.failOn) {
 		return fmt.Errorf("--fail-on %q: want fail, degraded or never", f.failOn)
+	}
+	return nil
+}
+
+// failing are the verdicts that --fail-on has count as failures beside a fail.
+func (f *outputFlags) failing() []probes.Verdict {
+	if f.failOn == "degraded" {
+		return []probes.Verdict{probes.VerdictDegraded}
 	}
 	return nil
 }

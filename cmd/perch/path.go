@@ -29,7 +29,7 @@ type pathFlags struct {
 }
 
 func newPath(sys system) *cobra.Command {
-	f := pathFlags{out: outputFlags{failOn: "fail"}}
+	f := pathFlags{out: outputFlags{failOn: "fail", plain: true}}
 	cmd := &cobra.Command{
 		Use: "path [TARGET|URL]...", Short: "Take the network path's fingerprint, or compare two",
 		Long: `Shows what can be seen of the path to each target of the config, to some of them, or to URLs: place, resolver,

@@ -94,8 +94,13 @@ func (p *pass) report(run probes.Run) error {
 }
 
 func (p *pass) write(w io.Writer, run probes.Run, style report.Style) error {
-	if p.out.format == "json" {
+	switch p.out.format {
+	case "json":
 		return report.JSON(w, run)
+	case "junit":
+		return report.JUnit(w, run, p.out.failing()...)
+	case "html":
+		return report.HTML(w, run, p.notices)
 	}
 	text := p.text
 	if text == nil {
