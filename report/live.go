@@ -32,6 +32,7 @@ type held struct {
 	step        int
 	id          string
 	hold        time.Duration
+	connections int       // a burst's pool; 0: one
 	from, until time.Time // zero: not held yet
 	close       *probes.Close
 }
@@ -59,10 +60,12 @@ func (l *Live) Event(e probes.Event) {
 	}
 	switch e.What {
 	case probes.EventHolding:
-		h.hold, h.from, h.until = e.Hold, e.At, e.Until
+		h.hold, h.from, h.until, h.connections = e.Hold, e.At, e.Until, e.Connections
 	case probes.EventClosed:
 		h.close = e.Close
-	case probes.EventStarted, probes.EventDone:
+	case probes.EventStarted: // a burst's second one, too
+		h.from, h.until = time.Time{}, time.Time{}
+	case probes.EventDone:
 	}
 }
 
@@ -104,16 +107,17 @@ func (l *Live) write(s string) {
 func (l *Live) view(now time.Time) []string {
 	const most = 10 // a small terminal must not scroll, or the cursor would not find its way back
 	steps := make([]*held, 0, len(l.steps))
-	id, holding := 0, 0
+	id, holding, idle := 0, 0, 0
 	for _, h := range l.steps {
 		steps = append(steps, h)
 		id = max(id, width(clean(h.id)))
 		if !h.until.IsZero() {
-			holding++
+			holding += max(1, h.connections)
+			idle++
 		}
 	}
 	slices.SortFunc(steps, byEnd)
-	lines := []string{l.fit(span{inkStrong, l.summary(holding, len(steps))})}
+	lines := []string{l.fit(span{inkStrong, l.summary(holding, len(steps)-idle)})}
 	for i, h := range steps {
 		if i == most {
 			last := steps[len(steps)-1]
@@ -130,9 +134,9 @@ func byEnd(a, b *held) int {
 	return cmp.Or(a.until.Compare(b.until), cmp.Compare(a.step, b.step))
 }
 
-func (l *Live) summary(holding, open int) string {
+func (l *Live) summary(holding, other int) string {
 	text := "holding " + counted(holding, "connection")
-	if other := open - holding; other > 0 {
+	if other > 0 {
 		text += fmt.Sprintf(", %d under way", other)
 	}
 	return text + fmt.Sprintf(", %d done", l.done)

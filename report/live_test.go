@@ -168,3 +168,29 @@ func TestLiveIsSafeForConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// A burst's pool is held in its gap, all of it, and under way before and after.
+func TestLiveShowsAPoolInItsGap(t *testing.T) {
+	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	s := &screen{t: t, columns: 80}
+	l := NewLive(s, Style{})
+	show := func(e probes.Event) string {
+		e.At, e.Target, e.Probe, e.Hold = at, "stock-api", "calendar-burst", 4*time.Minute
+		l.Event(e)
+		l.Tick(at.Add(time.Second))
+		return s.rows[0]
+	}
+	for i, c := range []struct {
+		event probes.Event
+		want  string
+	}{
+		{probes.Event{What: probes.EventStarted}, "holding 0 connections, 1 under way, 0 done"},
+		{probes.Event{What: probes.EventHolding, Until: at.Add(4 * time.Minute), Connections: 20}, "holding 20 connections, 0 done"},
+		{probes.Event{What: probes.EventStarted}, "holding 0 connections, 1 under way, 0 done"},
+		{probes.Event{What: probes.EventDone}, "holding 0 connections, 1 done"},
+	} {
+		if got := show(c.event); !strings.Contains(got, c.want) {
+			t.Errorf("event %d: %q, want %q", i+1, got, c.want)
+		}
+	}
+}

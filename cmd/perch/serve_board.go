@@ -26,6 +26,8 @@ type board struct {
 // changed once it is there.
 type facts struct {
 	cfg       config.Config
+	read      time.Time // when the config was read again; zero: it is that of the start
+	refused   refusal   // of the config in the files; zero: it is in use
 	last      map[string][]probes.Outcome  // by target/probe: the newest of each rung
 	idle      map[string]probes.IdleResult // likewise
 	next      map[string]time.Time         // likewise: when it is due
@@ -34,6 +36,12 @@ type facts struct {
 	incidents []probes.Incident
 	notices   []string
 	problems  []probes.Problem // of the last wave
+}
+
+// refusal is why a changed config is not in use.
+type refusal struct {
+	at       time.Time
+	mistakes []string
 }
 
 // sentBy is how many requests of a UTC day had been sent by a moment in it.
@@ -52,6 +60,7 @@ type holding struct {
 func newBoard(cfg config.Config) *board {
 	b := &board{began: time.Now(), held: map[holding]probes.Event{}}
 	b.configure(cfg)
+	b.read = time.Time{}
 	return b
 }
 
@@ -67,9 +76,16 @@ func (b *board) configure(cfg config.Config) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cfg = cfg
+	b.cfg, b.read, b.refused = cfg, time.Now(), refusal{}
 	b.last, b.idle, b.next = keep(b.last, ids), keep(b.idle, ids), keep(b.next, ids)
 	b.used, b.sent = keep(b.used, names), keep(b.sent, names)
+}
+
+// refuse takes over why a changed config is not taken.
+func (b *board) refuse(mistakes []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.refused = refusal{time.Now(), mistakes}
 }
 
 // keep is a map without the keys that are gone.
@@ -94,9 +110,8 @@ func (b *board) watch(e probes.Event) {
 			e.Until = before.Until
 		}
 		b.held[at] = e
-	case probes.EventDone:
+	case probes.EventDone, probes.EventStarted: // a burst that goes on after its gap starts again
 		delete(b.held, at)
-	case probes.EventStarted:
 	}
 }
 
