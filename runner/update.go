@@ -23,7 +23,7 @@ func (r *Runner) Update(o Options) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
-	o.Settle, o.Dial, o.Resolve = r.options.Settle, r.options.Dial, r.options.Resolve
+	o.Settle, o.Dial, o.Resolve, o.Fence = r.options.Settle, r.options.Dial, r.options.Resolve, r.options.Fence
 	r.take(o, now)
 	for name, b := range r.budgets {
 		if t, there := r.targets[name]; there {

@@ -220,12 +220,18 @@ func (p *pass) probe(ctx context.Context, run *probes.Run) {
 
 // newRunner knows what earlier runs sent. What it sends itself it knows alone.
 func (p *pass) newRunner(now time.Time, settle time.Duration, watch func(probes.Event)) *runner.Runner {
+	o := p.runnerOptions(now, watch)
+	o.Settle, o.TokensSent = settle, p.tokensSent(now)
+	return runner.New(o)
+}
+
+func (p *pass) runnerOptions(now time.Time, watch func(probes.Event)) runner.Options {
 	v, _ := build()
-	return runner.New(runner.Options{
+	return runner.Options{
 		Targets: p.cfg.Targets, Policy: p.cfg.Policy, UserAgent: userAgent(v, p.cfg.Vantage), Dial: p.sys.dial, Resolve: p.sys.resolve,
 		Secrets: p.secrets(), ReadFile: p.sys.readFile, Getenv: p.sys.env, Watch: watch, Log: p.log,
-		Daily: p.dailyLeft(now), Sent: p.sentBefore(now), LeaveAlone: p.doc.LeaveAlone, Settle: settle, TokensSent: p.tokensSent(now),
-	})
+		Daily: p.dailyLeft(now), Sent: p.sentBefore(now), LeaveAlone: p.doc.LeaveAlone,
+	}
 }
 
 // play plays the plan, and puts into the run what is not for judging.

@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,6 +47,7 @@ its own part. docs/serve.md has the rest.`,
 			return usage(err)
 		}
 		defer beside.end(cmd.Context(), log)
+		files := newFiles(sys, flags.config) // before it is read
 		cfg, err := loadConfig(sys, flags.config, log)
 		if err != nil {
 			return usage(err)
@@ -52,7 +56,12 @@ its own part. docs/serve.md has the rest.`,
 			return own(err) // the kubelet starts it again
 		}
 		sayUnused(cfg, log)
-		return newService(sys, cfg, flags, out, log).serve(cmd.Context())
+		s := newService(sys, cfg, flags, out, log)
+		hangup := make(chan os.Signal, 1)
+		signal.Notify(hangup, syscall.SIGHUP)
+		defer signal.Stop(hangup)
+		s.files, s.hangup = files, hangup
+		return s.serve(cmd.Context())
 	}
 	return cmd
 }

@@ -51,6 +51,8 @@ func (s *service) takeAll(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case c := <-s.reloads:
+			s.reload(ctx, c)
 		case <-s.wake:
 		case <-timer.C:
 		}

@@ -27,6 +27,7 @@ type loop struct {
 	near  config.Config // the config, narrowed to the loop's target
 	most  int           // requests of a wave
 	lasts time.Duration // of a wave, when every timeout is used up
+	last  time.Time     // when its last wave began
 	gone  bool          // it is no longer in the config: what it finds is not judged
 }
 
@@ -42,8 +43,7 @@ func (s *service) run(ctx context.Context, l *loop, tick time.Time) {
 		if !until(ctx, tick) {
 			return
 		}
-		s.health.expect(l.id, time.Now().Add(patience))
-		s.board.expect(map[string]bool{l.id: true}, tick.Add(k.every))
+		s.begins(l, tick.Add(k.every), patience)
 		s.wave(ctx, l)
 		next, missed := k.after(tick, time.Now())
 		if missed > 0 && ctx.Err() == nil {
@@ -62,13 +62,25 @@ func (s *service) paceOf(l *loop) (ticks, time.Duration) {
 
 // expect says when the loop's probe is due next, and by when it must have gone on.
 func (s *service) expect(l *loop, tick, by time.Time) {
-	s.health.expect(l.id, by)
-	s.board.expect(map[string]bool{l.id: true}, tick)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !l.gone {
-		s.ledger.due(l.id, ahead{target: l.spec.Target, tick: tick, every: l.spec.Every, most: l.most, lasts: l.lasts, token: tokenOf(l.spec)})
+	if l.gone {
+		return
 	}
+	s.health.expect(l.id, by)
+	s.board.expect(map[string]bool{l.id: true}, tick)
+	s.ledger.due(l.id, ahead{target: l.spec.Target, tick: tick, every: l.spec.Every, most: l.most, lasts: l.lasts, token: tokenOf(l.spec)})
+}
+
+// begins says that a wave begins, and when the next one is due.
+func (s *service) begins(l *loop, next time.Time, patience time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.last = s.sys.clock(); l.gone {
+		return
+	}
+	s.health.expect(l.id, time.Now().Add(patience))
+	s.board.expect(map[string]bool{l.id: true}, next)
 }
 
 // until waits for an instant, and reports whether ctx lasted so long.
@@ -105,7 +117,11 @@ func (s *service) wave(ctx context.Context, l *loop) {
 	case w == nil:
 		return
 	}
-	pl := &played{loop: l, near: near, run: w.newRun()}
+	version, _ := build()
+	started := s.sys.clock()
+	pl := &played{loop: l, near: near, run: probes.Run{
+		Version: version, Name: near.Name, Vantage: near.Vantage, Seed: w.flags.seed, Started: started, RunID: runID(started, w.flags.seed, near.Shard),
+	}}
 	if !s.ledger.draw(ctx, pl, w.plan) {
 		return
 	}

@@ -20,19 +20,22 @@ import (
 // them in; one takes them in (takeAll), and has all that is kept; the web server
 // answers from copies.
 type service struct {
-	sys    system
-	flags  runFlags
-	out    outputFlags
-	log    *slog.Logger
-	health *health
-	board  *board
-	beside string                       // how a command is run beside it
-	end    context.CancelCauseFunc      // ends all of it
-	scrape atomic.Pointer[http.Handler] // nil: there are no metrics yet
-	ledger *ledger
-	wake   chan struct{}  // holds one while there is something to take in
-	asked  atomic.Bool    // a wave waits for what it may send to be reserved
-	under  sync.WaitGroup // the loops
+	sys     system
+	flags   runFlags
+	out     outputFlags
+	log     *slog.Logger
+	health  *health
+	board   *board
+	beside  string                       // how a command is run beside it
+	end     context.CancelCauseFunc      // ends all of it
+	scrape  atomic.Pointer[http.Handler] // nil: there are no metrics yet
+	ledger  *ledger
+	files   *files           // nil: nobody looks whether they change
+	hangup  <-chan os.Signal // has the config read anew; nil: nobody
+	reloads chan candidate
+	wake    chan struct{}  // holds one while there is something to take in
+	asked   atomic.Bool    // a wave waits for what it may send to be reserved
+	under   sync.WaitGroup // the loops
 
 	mu      sync.Mutex // of what follows, held for moments
 	cfg     config.Config
@@ -52,6 +55,8 @@ type service struct {
 	limits    map[string]int
 	standing  map[string]string  // where each incident stood, as it was last said
 	found     map[finding]saying // likewise of what was found
+	ending    map[string]*loop   // by target/probe: loops that are gone, and may still end a wave
+	refused   map[string]bool    // what is wrong with configs, as it was told
 	turned    time.Time          // when waves were taken in last
 	keptAt    time.Time          // when the state was written last
 	dirty     bool               // not all that is known is in the state
@@ -69,6 +74,7 @@ func newService(sys system, cfg config.Config, flags runFlags, out outputFlags, 
 		sys: sys, cfg: cfg, flags: flags, out: out, log: log, health: newHealth(), board: newBoard(cfg), beside: besideServe(sys.env, host),
 		wake: make(chan struct{}, 1), seeds: rand.New(rand.NewPCG(flags.seed, 0)), loops: map[string]*loop{}, known: map[string]knowledge{},
 		notes: map[string]bool{}, missed: map[string]int{}, kept: &kept{answered: map[string]time.Time{}}, standing: map[string]string{}, found: map[finding]saying{},
+		ending: map[string]*loop{}, refused: map[string]bool{}, reloads: make(chan candidate),
 	}
 	s.ledger = newLedger(sys.clock, func() {
 		s.asked.Store(true)
@@ -98,6 +104,9 @@ func (s *service) serve(ctx context.Context) error {
 	}
 	s.health.setReady()
 	s.start(ctx, f)
+	if s.files != nil {
+		s.under.Go(func() { s.watch(ctx, s.files) })
+	}
 	s.log.Info("serving", "address", web.address(), "probes", len(f.probes))
 	s.takeAll(ctx)
 	s.under.Wait()
@@ -117,12 +126,21 @@ func (s *service) start(ctx context.Context, f *fit) {
 		l := &loop{id: id, spec: p.spec, near: p.near, most: p.most, lasts: p.lasts, done: make(chan struct{})}
 		var mine context.Context
 		mine, l.cancel = context.WithCancelCause(ctx)
-		tick := ticksOf(f.cfg.Name, id, p.spec.Every, leastEvery(f.cfg.Policy)).first(now, s.doc.Due[id])
+		k, last := ticksOf(f.cfg.Name, id, p.spec.Every, leastEvery(f.cfg.Policy)), s.doc.Due[id]
 		s.mu.Lock()
+		before := s.ending[id]
+		if before != nil {
+			last = latest(last, before.last)
+		}
 		s.loops[id] = l
 		s.sayNotes(p.notes)
 		s.mu.Unlock()
-		s.under.Go(func() { s.run(mine, l, tick) })
+		s.under.Go(func() {
+			if before != nil {
+				<-before.done // it was cut short
+			}
+			s.run(mine, l, k.first(now, last))
+		})
 	}
 }
 
