@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	dto "github.com/prometheus/client_model/go"
 )
 
 // Counts turns counters and histograms that only grow into what they grew since that
@@ -22,12 +20,12 @@ type Counts struct {
 
 // Start counts from the families' values on: a run begins with what earlier runs
 // counted, and have sent.
-func (c *Counts) Start(families []*dto.MetricFamily, now time.Time) {
+func (c *Counts) Start(families Families, now time.Time) {
 	c.base, c.start = read(families), now
 }
 
 // take moves what grew since the last time to what is to be sent.
-func (c *Counts) take(families []*dto.MetricFamily, now time.Time) {
+func (c *Counts) take(families Families, now time.Time) {
 	current := read(families)
 	if c.unsent == nil {
 		c.unsent = totals{}
@@ -64,7 +62,7 @@ type unsent struct {
 
 // Unsent returns what grew and was not sent, for the next run's Restore; nil: there is
 // nothing. Beyond limit bytes it is given up, which is the error.
-func (c *Counts) Unsent(families []*dto.MetricFamily, now time.Time, limit int) (json.RawMessage, error) {
+func (c *Counts) Unsent(families Families, now time.Time, limit int) (json.RawMessage, error) {
 	c.take(families, now)
 	if len(c.unsent) == 0 {
 		c.from = time.Time{}

@@ -34,6 +34,8 @@ func counter(name string, value float64, labels ...string) *dto.MetricFamily {
 	return family(name, dto.MetricType_COUNTER, m)
 }
 
+func these(all ...*dto.MetricFamily) Families { return slices.Values(all) }
+
 func gauge(name string, value float64) *dto.MetricFamily {
 	m := metric()
 	m.Gauge = &dto.Gauge{Value: &value}
@@ -105,10 +107,10 @@ func (s *sending) points(name string) []tracetest.Point {
 // stands still is not sent, a gauge always is.
 func TestDeltas(t *testing.T) {
 	s, c := newSending(t, Exponential), &Counts{}
-	c.Start([]*dto.MetricFamily{counter("perch_a_total", 5), counter("perch_b_total", 7)}, at(0))
+	c.Start(these(counter("perch_a_total", 5), counter("perch_b_total", 7)), at(0))
 	step := func(now time.Time, a float64, wait ...float64) {
 		t.Helper()
-		families := []*dto.MetricFamily{counter("perch_a_total", a), counter("perch_b_total", 7), observed("perch_wait_seconds", wait...), gauge("perch_open", a), gauge("perch_nan", math.NaN())}
+		families := these(counter("perch_a_total", a), counter("perch_b_total", 7), observed("perch_wait_seconds", wait...), gauge("perch_open", a), gauge("perch_nan", math.NaN()))
 		if err := s.Metrics(t.Context(), c, families, now); err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +148,7 @@ func bucket(p tracetest.Point) (low, high float64) {
 
 func TestExplicit(t *testing.T) {
 	s, c := newSending(t, Explicit), &Counts{}
-	if err := s.Metrics(t.Context(), c, []*dto.MetricFamily{observed("perch_wait_seconds", 0.05, 0.5, 0.6, 7, 0)}, at(0)); err != nil {
+	if err := s.Metrics(t.Context(), c, these(observed("perch_wait_seconds", 0.05, 0.5, 0.6, 7, 0)), at(0)); err != nil {
 		t.Fatal(err)
 	}
 	p := s.v.Points()[0]
@@ -160,7 +162,7 @@ func TestExplicit(t *testing.T) {
 func TestWideHistogram(t *testing.T) {
 	s, c := newSending(t, Exponential), &Counts{}
 	seconds := []float64{1e-9, 1e-6, 0.001, 1, 60, 86400, 0}
-	if err := s.Metrics(t.Context(), c, []*dto.MetricFamily{observed("perch_wait_seconds", seconds...)}, at(0)); err != nil {
+	if err := s.Metrics(t.Context(), c, these(observed("perch_wait_seconds", seconds...)), at(0)); err != nil {
 		t.Fatal(err)
 	}
 	p := s.v.Points()[0]
@@ -186,8 +188,8 @@ func loseNothing(t *testing.T, r *rand.Rand) {
 	var counted, total float64
 	var seen, all []float64
 	var from time.Time
-	families := func() []*dto.MetricFamily {
-		return []*dto.MetricFamily{counter("perch_a_total", counted, "target", "x"), observed("perch_wait_seconds", seen...), gauge("perch_open", 1)}
+	families := func() Families {
+		return these(counter("perch_a_total", counted, "target", "x"), observed("perch_wait_seconds", seen...), gauge("perch_open", 1))
 	}
 	c.Start(families(), at(0))
 	for i := range 40 {
@@ -256,11 +258,11 @@ func TestPartOfIt(t *testing.T) {
 		n++
 		return map[int]tracetest.Answer{1: {Status: 400}, 3: {Status: 401}}[n]
 	}
-	err := s.Metrics(t.Context(), c, families, at(0))
+	err := s.Metrics(t.Context(), c, these(families...), at(0))
 	if err == nil || !strings.Contains(err.Error(), "400") || !strings.Contains(err.Error(), "401") || len(c.unsent) != mostPoints-5 || len(s.v.Points()) != mostPoints {
 		t.Errorf("%v; %d unsent, %d taken", err, len(c.unsent), len(s.v.Points()))
 	}
-	if err := s.Metrics(t.Context(), c, families, at(1)); err != nil || len(c.unsent) != 0 || len(s.v.Points()) != 2*mostPoints-5 {
+	if err := s.Metrics(t.Context(), c, these(families...), at(1)); err != nil || len(c.unsent) != 0 || len(s.v.Points()) != 2*mostPoints-5 {
 		t.Errorf("%v; %d unsent, %d taken", err, len(c.unsent), len(s.v.Points()))
 	}
 }
@@ -268,11 +270,11 @@ func TestPartOfIt(t *testing.T) {
 // TestNoRoom: what the state has no room for is given up, and that is said.
 func TestNoRoom(t *testing.T) {
 	c := &Counts{}
-	raw, err := c.Unsent([]*dto.MetricFamily{counter("perch_a_total", 1)}, at(0), 10)
+	raw, err := c.Unsent(these(counter("perch_a_total", 1)), at(0), 10)
 	if raw != nil || err == nil || !strings.Contains(err.Error(), "given up") {
 		t.Errorf("%s, %v", raw, err)
 	}
-	if raw, err := c.Unsent([]*dto.MetricFamily{counter("perch_a_total", 1)}, at(1), 10); raw != nil || err != nil {
+	if raw, err := c.Unsent(these(counter("perch_a_total", 1)), at(1), 10); raw != nil || err != nil {
 		t.Errorf("again: %s, %v", raw, err)
 	}
 }
@@ -298,8 +300,8 @@ func TestRestoreRefuses(t *testing.T) {
 // sent, and comes out as it went in.
 func FuzzRestore(f *testing.F) {
 	c := &Counts{}
-	c.Start(nil, at(0))
-	raw, err := c.Unsent([]*dto.MetricFamily{counter("perch_a_total", 2, "target", "x"), observed("perch_wait_seconds", 0, 0.3, 9)}, at(1), 1<<20)
+	c.Start(these(), at(0))
+	raw, err := c.Unsent(these(counter("perch_a_total", 2, "target", "x"), observed("perch_wait_seconds", 0, 0.3, 9)), at(1), 1<<20)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -310,11 +312,11 @@ func FuzzRestore(f *testing.F) {
 		if c.Restore(raw) != nil {
 			return
 		}
-		c.Start(nil, at(0))
-		for _, b := range batches(c.unsent.sorted(), nil, window{at(0), at(1)}, Exponential) {
+		c.Start(these(), at(0))
+		for b := range batches(c.unsent.sorted(), these(), window{at(0), at(1)}, Exponential) {
 			_ = encoded(t, b)
 		}
-		first, err := c.Unsent(nil, at(1), 1<<30)
+		first, err := c.Unsent(these(), at(1), 1<<30)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,16 +340,16 @@ func FuzzFamilies(f *testing.F) {
 			SampleCount: &count, SampleSum: &value, Schema: &schema, Bucket: []*dto.Bucket{{UpperBound: &bound, CumulativeCount: new(count / 3)}},
 			PositiveSpan: []*dto.BucketSpan{{Offset: &offset, Length: new(length % 1000)}}, PositiveDelta: []int64{delta, -delta, 1},
 		}
-		now := []*dto.MetricFamily{counter("perch_a_total", value), family("perch_h_seconds", dto.MetricType_HISTOGRAM, h), gauge("perch_g", value)}
+		now := these(counter("perch_a_total", value), family("perch_h_seconds", dto.MetricType_HISTOGRAM, h), gauge("perch_g", value))
 		c := &Counts{}
 		c.take(now, at(0))
-		c.take([]*dto.MetricFamily{counter("perch_a_total", value/2), observed("perch_h_seconds", 1)}, at(1))
+		c.take(these(counter("perch_a_total", value/2), observed("perch_h_seconds", 1)), at(1))
 		for _, p := range c.unsent {
 			if p.Hist == nil && !(p.Value > 0) {
 				t.Errorf("%+v", p)
 			}
 		}
-		for _, b := range batches(c.unsent.sorted(), now, window{at(0), at(1)}, Exponential) {
+		for b := range batches(c.unsent.sorted(), now, window{at(0), at(1)}, Exponential) {
 			_ = encoded(t, b)
 		}
 	})

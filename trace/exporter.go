@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
 	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
@@ -83,10 +82,10 @@ func (x *Exporter) traces(all Spans) *tracepb.TracesData {
 
 // Metrics sends what the families' counters and histograms grew since c was last
 // sent, and what their gauges are. What cannot be sent stays in c.
-func (x *Exporter) Metrics(ctx context.Context, c *Counts, families []*dto.MetricFamily, now time.Time) error {
+func (x *Exporter) Metrics(ctx context.Context, c *Counts, families Families, now time.Time) error {
 	c.take(families, now)
 	var problems []error
-	for _, b := range batches(c.unsent.sorted(), families, window{c.from, now}, x.o.Histograms) {
+	for b := range batches(c.unsent.sorted(), families, window{c.from, now}, x.o.Histograms) {
 		err := x.send(ctx, "/v1/metrics", &metricspb.MetricsData{ResourceMetrics: []*metricspb.ResourceMetrics{{
 			Resource:     x.o.Source.resource(),
 			ScopeMetrics: []*metricspb.ScopeMetrics{{Scope: x.o.Source.scope(), Metrics: b.metrics}},

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -33,35 +34,48 @@ type batch struct {
 	points  []*point // of metrics those that are deltas
 }
 
-// batches are the requests that say what grew, and then what the gauges are now.
-func batches(grown []*point, families []*dto.MetricFamily, w window, as Histograms) []batch {
-	b := &batcher{help: map[string]string{}, window: w, as: as}
-	for _, f := range families {
-		b.help[f.GetName()] = f.GetHelp()
-	}
-	for _, p := range grown {
-		b.delta(p)
-	}
-	for _, f := range families {
-		if f.GetType() != dto.MetricType_GAUGE {
-			continue
+// batches are the requests that say what grew, and then what the gauges are now: made
+// one after the other, for all at once would take the memory of many.
+func batches(grown []*point, families Families, w window, as Histograms) iter.Seq[batch] {
+	return func(yield func(batch) bool) {
+		b := &batcher{help: map[string]string{}, window: w, as: as, yield: yield}
+		for f := range families {
+			b.help[f.GetName()] = f.GetHelp()
 		}
-		for _, m := range f.GetMetric() {
-			if v := m.GetGauge().GetValue(); !math.IsNaN(v) && !math.IsInf(v, 0) {
-				b.gauge(f.GetName(), labels(m), v)
+		for _, p := range grown {
+			b.delta(p)
+		}
+		for f := range families {
+			if f.GetType() != dto.MetricType_GAUGE {
+				continue
+			}
+			for _, m := range f.GetMetric() {
+				if v := m.GetGauge().GetValue(); !math.IsNaN(v) && !math.IsInf(v, 0) {
+					b.gauge(f.GetName(), labels(m), v)
+				}
 			}
 		}
+		b.flush()
 	}
-	return b.done
 }
 
 // batcher puts points into metrics, and metrics into requests.
 type batcher struct {
 	help map[string]string
 	window
-	as   Histograms
-	done []batch
-	room int // in the last of done
+	as    Histograms
+	yield func(batch) bool
+	batch      // the one that is being filled
+	full  int  // points in it
+	ended bool // nobody wants more
+}
+
+// flush hands out the batch that is being filled.
+func (b *batcher) flush() {
+	if b.full > 0 && !b.ended {
+		b.ended = !b.yield(b.batch)
+	}
+	b.batch, b.full = batch{}, 0
 }
 
 func (b *batcher) delta(p *point) {
@@ -74,8 +88,7 @@ func (b *batcher) delta(p *point) {
 			Value: &metricspb.NumberDataPoint_AsDouble{AsDouble: p.Value},
 		})
 	}
-	last := &b.done[len(b.done)-1]
-	last.points = append(last.points, p)
+	b.points = append(b.points, p)
 }
 
 func (b *batcher) gauge(name string, labels []string, value float64) {
@@ -125,13 +138,12 @@ func kindOf(p *point, as Histograms) kind {
 
 // metric returns the one that the next point goes into.
 func (b *batcher) metric(name string, k kind) *metricspb.Metric {
-	if b.room == 0 {
-		b.done, b.room = append(b.done, batch{}), mostPoints
+	if b.full == mostPoints {
+		b.flush()
 	}
-	b.room--
-	last := &b.done[len(b.done)-1]
-	if n := len(last.metrics); n > 0 && last.metrics[n-1].Name == name && kindOfMetric(last.metrics[n-1]) == k {
-		return last.metrics[n-1]
+	b.full++
+	if n := len(b.metrics); n > 0 && b.metrics[n-1].Name == name && kindOfMetric(b.metrics[n-1]) == k {
+		return b.metrics[n-1]
 	}
 	m := &metricspb.Metric{Name: clean(name), Description: clean(b.help[name]), Unit: unit(name)}
 	const delta = metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_DELTA
@@ -145,7 +157,7 @@ func (b *batcher) metric(name string, k kind) *metricspb.Metric {
 	case kindExponential:
 		m.Data = &metricspb.Metric_ExponentialHistogram{ExponentialHistogram: &metricspb.ExponentialHistogram{AggregationTemporality: delta}}
 	}
-	last.metrics = append(last.metrics, m)
+	b.metrics = append(b.metrics, m)
 	return m
 }
 

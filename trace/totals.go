@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -23,10 +24,14 @@ func (p *point) key() string {
 	return p.Name + "\x00" + strings.Join(p.Labels, "\x00")
 }
 
-// read returns what the families count. Gauges count nothing.
-func read(families []*dto.MetricFamily) totals {
+// Families are a registry's, and may come in several pieces each.
+type Families = iter.Seq[*dto.MetricFamily]
+
+// read returns what the families count, without what is at zero, as most of it is.
+// Gauges count nothing.
+func read(families Families) totals {
 	all := totals{}
-	for _, f := range families {
+	for f := range families {
 		for _, m := range f.GetMetric() {
 			p := &point{Name: f.GetName(), Labels: labels(m)}
 			switch f.GetType() {
@@ -37,7 +42,9 @@ func read(families []*dto.MetricFamily) totals {
 			default:
 				continue
 			}
-			all[p.key()] = p
+			if p.Value != 0 || p.Hist != nil && p.Hist.Count > 0 {
+				all[p.key()] = p
+			}
 		}
 	}
 	return all

@@ -44,8 +44,7 @@ func (p *pass) beginExport() {
 	if err := p.otlp.counts.Restore(p.doc.Sections[sectionOTLP]); err != nil {
 		p.problem(probes.PartState, err)
 	}
-	families, _ := p.metrics.Gatherer().Gather() // never fails
-	p.otlp.counts.Start(families, p.sys.clock())
+	p.otlp.counts.Start(p.metrics.Families(), p.sys.clock())
 }
 
 // export sends the run's spans and what its counters grew, and reports whether all
@@ -92,8 +91,7 @@ func (p *pass) exportMetrics(ctx context.Context, x *trace.Exporter, m *metrics.
 	ctx, cancel := p.share(ctx)
 	defer cancel()
 	p.otlp.tried = true
-	families, _ := m.Gatherer().Gather() // never fails
-	err := x.Metrics(ctx, &p.otlp.counts, families, p.sys.clock())
+	err := x.Metrics(ctx, &p.otlp.counts, m.Families(), p.sys.clock())
 	if err != nil {
 		p.problem(probes.PartPush, err)
 	}
@@ -112,8 +110,7 @@ func (p *pass) putUnsent() {
 	if p.cfg.State.ConfigMap != "" {
 		limit = unsentInConfigMap
 	}
-	families, _ := p.metrics.Gatherer().Gather() // never fails
-	raw, err := p.otlp.counts.Unsent(families, p.sys.clock(), limit)
+	raw, err := p.otlp.counts.Unsent(p.metrics.Families(), p.sys.clock(), limit)
 	if err != nil {
 		p.log.Warn("the state has no room", "error", err)
 	}

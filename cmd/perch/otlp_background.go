@@ -67,8 +67,7 @@ func (b *background) offer(from exports, run probes.Run) {
 		return
 	case o.Metrics && !b.begun:
 		b.begun, b.counted = true, time.Now()
-		families, _ := from.metrics.Gatherer().Gather() // never fails
-		b.counts.Start(families, from.sys.clock())
+		b.counts.Start(from.metrics.Families(), from.sys.clock())
 	}
 	if from.cfg.OTLP.Traces {
 		b.keep(append(b.spans, from.source().Spans(run)...))
@@ -145,8 +144,7 @@ func (b *background) send(ctx context.Context, counting bool) error {
 			problems = append(problems, err)
 		}
 		if counting {
-			families, _ := from.metrics.Gatherer().Gather() // never fails
-			problems = append(problems, x.Metrics(ctx, b.counts, families, from.sys.clock()))
+			problems = append(problems, x.Metrics(ctx, b.counts, from.metrics.Families(), from.sys.clock()))
 		}
 	}
 	b.mu.Lock()
