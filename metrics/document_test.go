@@ -129,11 +129,15 @@ func labelValues(t *testing.T, metric, label string) string {
 		switch metric {
 		case "perch_retries_total":
 			return quoted([]probes.RetryResult{probes.RetryRecovered, probes.RetryFailed, probes.RetryUnsafe})
+		case "perch_burst_calls_total":
+			return "`fresh` (answered, on a connection of its own), `reused` (answered, on one of the pool's), `dead` (it drew a connection that had ended), `failed` (for another cause)"
 		case "perch_holds_total":
 			return "`survived` (a whole answer came), `closed` (the other side had ended it, or did), `died` (neither: silence, or half an answer)"
 		case "perch_notices_total":
 			return quoted(noticeResults())
 		}
+	case "calls":
+		return "`shape` (those that the probe declares) or `file` (those of its `calls`)"
 	case "hold_seconds":
 		return "in seconds, such as `59` or `0.5`: a hold of the config, or a rung of the ladder that follows from it; " +
 			"`search` where its length follows from what was measured"

@@ -16,8 +16,9 @@ func documented() map[string]told {
 		seconds = "in seconds"
 		moment  = "a moment in seconds since 1970"
 		never   = "never"
-		notIdle = "of a probe that is not of kind `idle`, and until a run measured it"
+		notIdle = "of a probe that is neither of kind `idle` nor `burst`, and until a run measured it"
 		noState = "without `state`"
+		noShare = "without a declared client; of a probe that is neither of kind `burst` nor has `calls`, and until a run predicted it"
 		ofServe = "in `perch run`"
 	)
 	return map[string]told{
@@ -32,7 +33,7 @@ func documented() map[string]told {
 			"histogram_quantile(0.99, sum by (target, connection, le) (rate(perch_attempt_duration_seconds_bucket[1h])))"},
 		"perch_phase_duration_seconds": {seconds, "a phase that the probe has not: `dns` of an address, `tls` over `http://`",
 			"sum by (target, phase) (rate(perch_phase_duration_seconds_sum[1h])) / sum by (target, phase) (rate(perch_phase_duration_seconds_count[1h]))"},
-		"perch_retries_total": {"a count", "of a probe without `retry`, unless it is of kind `idle`, whose controls count",
+		"perch_retries_total": {"a count", "of a probe without `retry`, unless it is of kind `idle` or `burst`, whose controls count",
 			`sum by (target) (increase(perch_retries_total{result="recovered"}[1d]))`},
 		"perch_holds_total": {"a count", "of a probe that is not of kind `idle`",
 			`sum by (target, hold_seconds) (increase(perch_holds_total{result!="survived"}[1d])) / sum by (target, hold_seconds) (increase(perch_holds_total[1d]))`},
@@ -43,8 +44,12 @@ func documented() map[string]told {
 		"perch_keep_alive_expected_seconds": {seconds, "without `keep_alive`", "perch_idle_timeout_seconds / perch_keep_alive_expected_seconds"},
 		"perch_client_danger_band_seconds": {seconds, "without a declared client, and when it has no such band; `to` also when the band has no end",
 			`perch_client_danger_band_seconds{bound="from"}`},
-		"perch_finding":   {"0 or 1", "until a run of the probe was judged; a diagnosis that its kind cannot have", `perch_finding{diagnosis="silent_drop"} == 1`},
-		"perch_retry_gap": {"0 or 1", "without a declared client and its retry policy", "count by (target, client) (perch_retry_gap == 1)"},
+		"perch_burst_calls_total": {"a count", "of a probe that is not of kind `burst`",
+			`sum by (target, probe) (increase(perch_burst_calls_total{result="dead"}[1d])) / sum by (target, probe) (increase(perch_burst_calls_total[1d]))`},
+		"perch_predicted_dead_share":   {"0 to 1", noShare, "max by (target, probe) (perch_predicted_dead_share) > 0.01"},
+		"perch_predicted_failed_share": {"0 to 1", noShare, "max by (target, probe) (perch_predicted_failed_share) > 0"},
+		"perch_finding":                {"0 or 1", "until a run of the probe was judged; a diagnosis that its kind cannot have", `perch_finding{diagnosis="silent_drop"} == 1`},
+		"perch_retry_gap":              {"0 or 1", "without a declared client and its retry policy", "count by (target, client) (perch_retry_gap == 1)"},
 		"perch_incident_open": {"0 or 1", noState + ": incidents are then unknown; a family that the target cannot have",
 			"max by (perch, target, family) (perch_incident_open) == 1"},
 		"perch_tls_certificate_expiry_timestamp_seconds": {moment, "of a target without TLS, and until a handshake worked",

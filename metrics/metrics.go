@@ -93,7 +93,7 @@ func (m *Metrics) createProbe(s probes.Spec) {
 	if s.Every > 0 {
 		v.interval.set(s.Every.Seconds(), s.Target, s.Probe)
 	}
-	if s.Kind == probes.KindIdle && s.KeepAlive > 0 {
+	if idles(s) && s.KeepAlive > 0 {
 		v.keepAlive.set(s.KeepAlive.Seconds(), s.Target, s.Probe)
 	}
 	for _, verdict := range probes.Verdicts() {
@@ -110,6 +110,11 @@ func (m *Metrics) createProbe(s probes.Spec) {
 	}
 	for _, r := range p.can.retries {
 		v.retries.exist(s.Target, s.Probe, string(r))
+	}
+	if s.Kind == probes.KindBurst {
+		for _, r := range callResults() {
+			v.burstCalls.exist(s.Target, s.Probe, r)
+		}
 	}
 	for _, hold := range p.can.holds {
 		for _, r := range holdResults() {

@@ -52,6 +52,8 @@ func (m *Metrics) observeProbe(outcomes []probes.Outcome, finished time.Time) {
 			m.vectors.retries.add(1, target, probe, string(result))
 		}
 		m.observeHold(o)
+		m.observeBurst(o)
+		m.observePredictions(o)
 	}
 	if tried && !finished.IsZero() {
 		m.vectors.lastRun.set(seconds(finished), target, probe)

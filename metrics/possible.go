@@ -128,7 +128,7 @@ func diagnoses(s probes.Spec, tls bool) []probes.Diagnosis {
 	if tls {
 		all = append(all, probes.DiagnosisCertificate)
 	}
-	if s.Kind == probes.KindIdle || s.Retry.Attempts > 1 {
+	if idles(s) || s.Retry.Attempts > 1 {
 		all = append(all, probes.DiagnosisUnstable)
 	}
 	if s.Kind != probes.KindIdle {

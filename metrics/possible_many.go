@@ -13,7 +13,7 @@ func withReuse(s probes.Spec, fresh []probes.Reason, p possible) possible {
 	p.diagnoses = append(p.diagnoses,
 		probes.DiagnosisUndeclaredClose, probes.DiagnosisStaleConnection, probes.DiagnosisStalled, probes.DiagnosisSilentDrop)
 	if s.Burst != nil {
-		p.diagnoses = append(p.diagnoses, probes.DiagnosisNoKeepAlive, probes.DiagnosisEarlyClose)
+		p.diagnoses = append(p.diagnoses, probes.DiagnosisNoKeepAlive, probes.DiagnosisEarlyClose, probes.DiagnosisMassClose)
 	}
 	p.retries = []probes.RetryResult{probes.RetryRecovered, probes.RetryFailed}
 	return p

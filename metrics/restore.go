@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	dto "github.com/prometheus/client_model/go"
-
-	"perch.example/probes"
 )
 
 // Snapshot returns everything that the next run has to be told with Restore:
@@ -156,7 +154,11 @@ func (m *Metrics) lastingKeys() keys {
 				can.add(v.retryGap, s.Target, s.Probe, s.Client.Kind, string(r))
 			}
 		}
-		if s.Kind == probes.KindIdle {
+		for _, from := range predictedFrom(s.Spec) {
+			can.add(v.predictedDead, s.Target, s.Probe, from)
+			can.add(v.predictedFailed, s.Target, s.Probe, from)
+		}
+		if idles(s.Spec) {
 			m.lastingIdle(can, s)
 		}
 		if m.blackbox {

@@ -35,7 +35,10 @@ func everything(o Options) *Metrics {
 					out.RetryGaps = append(out.RetryGaps, probes.RetryGap{Client: s.Client.Kind, Reason: r})
 				}
 			}
-			if s.Kind == probes.KindIdle {
+			for range predictedFrom(s) {
+				out.Predicted = append(out.Predicted, probes.Prediction{Declared: len(out.Predicted) == 0 && s.Burst != nil, Calls: 1})
+			}
+			if idles(s) {
 				run.Idle = append(run.Idle, probes.IdleResult{Target: s.Target, Probe: s.Probe,
 					Survived: time.Second, Died: 2 * time.Second, Measured: time.Second, Advertised: time.Second})
 			} else {
@@ -103,7 +106,7 @@ func TestSeriesIsWhatAConfigCanMake(t *testing.T) {
 	bare.Destinations = nil
 	blackbox := shop(t)
 	blackbox.BlackboxNames, blackbox.Destinations = true, []string{"alertmanager", "slack", "webhook"}
-	for name, o := range map[string]Options{"tls": shop(t), "plain": plain, "address": address, "bare": bare, "blackbox": blackbox, "empty": {Name: "shop", Vantage: "here"}} {
+	for name, o := range map[string]Options{"tls": shop(t), "plain": plain, "address": address, "bare": bare, "blackbox": blackbox, "burst": withBurst(t), "empty": {Name: "shop", Vantage: "here"}} {
 		t.Run(name, func(t *testing.T) {
 			got, want := count(t, everything(o)), Series(o)
 			if got != want {
@@ -148,6 +151,7 @@ func contract() map[string]dto.MetricType {
 		"perch_holds_total": c, "perch_idle_timeout_seconds": g, "perch_idle_survived_seconds": g,
 		"perch_idle_died_seconds": g, "perch_idle_advertised_seconds": g,
 		"perch_keep_alive_expected_seconds": g, "perch_client_danger_band_seconds": g,
+		"perch_burst_calls_total": c, "perch_predicted_dead_share": g, "perch_predicted_failed_share": g,
 		"perch_finding": g, "perch_retry_gap": g, "perch_incident_open": g,
 		"perch_tls_certificate_expiry_timestamp_seconds": g,
 		"perch_requests_total":                           c, "perch_budget_limit_requests_per_second": g, "perch_budget_wait_seconds_total": c,
@@ -160,7 +164,7 @@ func contract() map[string]dto.MetricType {
 }
 
 func TestNamesTypesAndLabelsAreTheContracts(t *testing.T) {
-	families, err := everything(shop(t)).Gatherer().Gather()
+	families, err := everything(withBurst(t)).Gatherer().Gather()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,11 @@ func probeSeries(s probes.Spec) int {
 	if s.Client != nil && s.Client.Retry != nil {
 		n += len(gapReasons(s))
 	}
-	if s.Kind != probes.KindIdle {
+	n += 2 * len(predictedFrom(s)) // the shares
+	if s.Kind == probes.KindBurst {
+		n += len(callResults())
+	}
+	if !idles(s) {
 		return n
 	}
 	n += 4 // timeout, survived, died, advertised

@@ -17,6 +17,7 @@ type vectors struct {
 	holds                                               *vector
 	idleTimeout, idleSurvived, idleDied, idleAdvertised *vector
 	keepAlive, dangerBand                               *vector
+	burstCalls, predictedDead, predictedFailed          *vector
 	finding, retryGap, incidentOpen                     *vector
 
 	certificateExpiry *vector
@@ -43,6 +44,7 @@ func (v vectors) all() []*vector {
 	all := []*vector{
 		v.success, v.lastRun, v.interval, v.outcomes, v.attempts, v.attemptDuration, v.phaseDuration, v.retries,
 		v.holds, v.idleTimeout, v.idleSurvived, v.idleDied, v.idleAdvertised, v.keepAlive, v.dangerBand,
+		v.burstCalls, v.predictedDead, v.predictedFailed,
 		v.finding, v.retryGap, v.incidentOpen,
 		v.certificateExpiry, v.requests, v.budgetLimit, v.budgetWait,
 		v.runs, v.runDuration, v.runCompleted, v.schedulingDelay,
@@ -106,6 +108,12 @@ func (v *vectors) addIdle() {
 	v.dangerBand = lasting("perch_client_danger_band_seconds",
 		"Idle ages at which the application's client would use a connection that the path has closed; no upper bound: without end.",
 		"target", "probe", "bound")
+	v.burstCalls = counter("perch_burst_calls_total",
+		"Calls of bursts, by what became of them.", "target", "probe", "result")
+	v.predictedDead = lasting("perch_predicted_dead_share",
+		"Share of the application's calls that are given a connection which the path has closed, as predicted last.", "target", "probe", "calls")
+	v.predictedFailed = lasting("perch_predicted_failed_share",
+		"Share of the application's calls that fail for that, in spite of its client's retries and its own.", "target", "probe", "calls")
 }
 
 func (v *vectors) addTarget() {

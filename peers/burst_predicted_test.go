@@ -29,6 +29,7 @@ const (
 type traffic struct {
 	name     string
 	calls    []time.Duration // when each is made
+	shape    *probes.Shape   // the same as a probe declares it; nil: no shape, or a pool that such calls do not fill
 	validate int             // ms; -1: never
 	retries  bool            // the client's own
 	least    float64         // the share that fails is more than that: else the test would say nothing
@@ -80,13 +81,16 @@ func traffics() []traffic {
 		return burstsOf(probes.Shape{Requests: requests, Over: over, Connections: burstPool, Bursts: 4, Gap: gap})
 	}
 	const ms = time.Millisecond
+	at := func(gap time.Duration) *probes.Shape {
+		return &probes.Shape{Requests: burstPool, Connections: burstPool, Bursts: 4, Gap: gap}
+	}
 	return []traffic{
-		{name: "bursts of 20, 0.5 s between", calls: bursts(20, 0, 500*ms), validate: 2000, least: -1, within: 0.05},
-		{name: "bursts of 20, 1.5 s between, in the band", calls: bursts(20, 0, 1500*ms), validate: 2000, least: 0.3, within: 0.05},
+		{name: "bursts of 20, 0.5 s between", calls: bursts(20, 0, 500*ms), shape: at(500 * ms), validate: 2000, least: -1, within: 0.05},
+		{name: "bursts of 20, 1.5 s between, in the band", calls: bursts(20, 0, 1500*ms), shape: at(1500 * ms), validate: 2000, least: 0.3, within: 0.05},
 		{name: "bursts of 60 in 400 ms, 1.4 s between", calls: bursts(60, 400*ms, 1400*ms), validate: 2000, least: 0.1, within: 0.05},
 		{name: "bursts of 12 in 100 ms, 1.5 s between", calls: bursts(12, 100*ms, 1500*ms), validate: 2000, least: 0.3, within: 0.05},
-		{name: "bursts of 20, 3 s between: it looks", calls: bursts(20, 0, 3*time.Second), validate: 2000, least: -1, within: 0.05},
-		{name: "bursts of 20, 3 s between: it never looks", calls: bursts(20, 0, 3*time.Second), validate: -1, least: 0.3, within: 0.05},
+		{name: "bursts of 20, 3 s between: it looks", calls: bursts(20, 0, 3*time.Second), shape: at(3 * time.Second), validate: 2000, least: -1, within: 0.05},
+		{name: "bursts of 20, 3 s between: it never looks", calls: bursts(20, 0, 3*time.Second), shape: at(3 * time.Second), validate: -1, least: 0.3, within: 0.05},
 		{name: "bursts of 20, then one call every 250 ms", calls: swell(3, 1500*ms), validate: 2000, least: 0.1, within: 0.05},
 		{name: "bursts of 20, 1.5 s between, automatic retries", calls: bursts(20, 0, 1500*ms), validate: 2000, retries: true, least: 0.02, within: 0.12}, // which of 20 threads draws again is chance,
 	}
@@ -134,6 +138,16 @@ func compare(t *testing.T, tr traffic, path clients.Path, took time.Duration, re
 		t.Logf("predicted %.1f%% (%d) by %s; %.0f%% of %d gaps lie in the band", 100*p.FailedShare(), p.Failed, source, 100*p.BandShare(), p.Gaps)
 		if off := math.Abs(share - p.FailedShare()); !ok || off > tr.within {
 			t.Errorf("the prediction by %s is %.1f points off", source, 100*off)
+		}
+	}
+	if tr.shape != nil {
+		in := diagnose.Input{Spec: probes.Spec{Kind: probes.KindBurst, Burst: tr.shape, Client: new(probes.Client)}}
+		*in.Spec.Client = tr.client()
+		in.Observations = []probes.Observation{{Attempts: []probes.Attempt{{Reason: probes.ReasonOK, Elapsed: took}}}}
+		times, _ := diagnose.DeclaredTimes(in.Spec)
+		all := diagnose.Predict(in, path, times)
+		if len(all) != 1 || math.Abs(share-all[0].FailedShare()) > tr.within {
+			t.Errorf("predicted by the declared shape: %+v", all)
 		}
 	}
 	if share <= tr.least {

@@ -54,6 +54,7 @@ type BurstCall struct {
 // has closed, by its calls' times, its client's pool, and the measured idle timeout.
 type Prediction struct {
 	Source      string        // where the calls' times are from: "the declared shape", "calls.txt"
+	Declared    bool          // they are the probe's own shape
 	Client      string        // of the catalog
 	Order       PoolOrder     // the client's
 	Connections int           // of its pool

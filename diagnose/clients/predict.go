@@ -21,6 +21,7 @@ type Pool struct {
 	Connections int              // at most; 0 and less: as many as there are calls at a time
 	Order       probes.PoolOrder // empty: the catalog's for the client
 	Method      string           // empty: GET
+	Full        bool             // each of the first calls opens a connection, until there are Connections
 }
 
 // Predict says how many of an application's calls, made through a pool on a path that
@@ -46,6 +47,9 @@ func Predict(calls []Call, pool Pool, path Path) (probes.Prediction, bool) {
 		calls = slices.Clone(calls)
 		slices.SortStableFunc(calls, byTime)
 	}
+	if pool.Full {
+		s.fill = pool.Connections
+	}
 	for _, c := range calls {
 		s.call(c)
 	}
@@ -63,6 +67,7 @@ type simulation struct {
 	seen  probes.Prediction
 
 	opened int // connections so far
+	fill   int // further calls that open one each
 }
 
 // pooled is one connection of the pool.
@@ -74,6 +79,12 @@ type pooled struct {
 // call makes one call.
 func (s *simulation) call(c Call) {
 	now := s.wait(c.At)
+	if s.fill > 0 {
+		s.fill--
+		s.seen.Fresh++
+		s.open(now + max(c.Took, 0))
+		return
+	}
 	opened, dead, served := s.opened, false, false
 	for try := 0; try < s.fates.tries && !served; try++ {
 		for again := 0; !served; again++ {

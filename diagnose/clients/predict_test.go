@@ -96,6 +96,17 @@ func TestPredict(t *testing.T) {
 	}
 }
 
+// TestPredictAFullPool: calls that hardly overlap, in a pool that other ones have filled.
+func TestPredictAFullPool(t *testing.T) {
+	calls := then(paced(4, 50*ms), paced(1, 0))
+	calls[4].At += 1200 * ms
+	for full, want := range map[bool]sum{true: {fresh: 4, dead: 1, failed: 1, gaps: 1, inBand: 1}, false: {fresh: 1, dead: 1, failed: 1, gaps: 4, inBand: 1}} {
+		if got, ok := Predict(calls, Pool{Client: apache(nil), Connections: 4, Full: full}, closesAfter(time.Second)); !ok || sumOf(got) != want {
+			t.Errorf("full %t: %+v, want %+v", full, sumOf(got), want)
+		}
+	}
+}
+
 // then puts rows of calls one after the other, 300 ms apart.
 func then(rows ...[]Call) []Call {
 	var all []Call
