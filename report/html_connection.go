@@ -228,6 +228,9 @@ func segmentWords(e wireEvent, w float64) string {
 	case e.what == eventRequest:
 		return "request"
 	}
+	if e.what == eventFailure {
+		return "fail"
+	}
 	short, _, _ := strings.Cut(e.words, " ")
 	return cut(clean(short), 5)
 }

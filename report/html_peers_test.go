@@ -5,6 +5,9 @@ package report
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"perch.example/internal/browser"
@@ -49,5 +52,92 @@ func TestReportPictures(t *testing.T) {
 				t.Errorf("the page: %q", said)
 			}
 		})
+	}
+}
+
+// Every text is read on what is behind it, in light and in dark, and nothing sticks out:
+// not at 320 px either, nor at 200%.
+func TestReportIsReadable(t *testing.T) {
+	for name, run := range map[string]probes.Run{"story": storyRun(), "idle": search(), "cut short": incomplete(), "poisoned": poisoned()} {
+		p := opened(t, run, browser.Desktop(false))
+		p.Unfold()
+		for _, scheme := range []string{"light", "dark"} {
+			p.Prefers(map[string]string{"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
+			for _, f := range p.Faint() {
+				t.Errorf("%s, %s: faint: %s", name, scheme, f)
+			}
+		}
+		for _, width := range []int64{320, 390, 640, 1280} {
+			for _, w := range p.Wide(width) {
+				t.Errorf("%s at %d px: %s", name, width, w)
+			}
+		}
+		if said := p.Trouble(); len(said) > 0 {
+			t.Errorf("%s: %q", name, said)
+		}
+	}
+}
+
+// The keyboard reaches everything there is to use, and it is seen where it is.
+func TestReportByKeyboard(t *testing.T) {
+	p := opened(t, incident(), browser.Desktop(false))
+	stops := p.Stops()
+	usable := browser.Tells[int](p, `[...document.querySelectorAll("a[href], summary, [tabindex='0']")].filter(e => e.checkVisibility({contentVisibilityAuto: true})).length`)
+	if len(stops) != usable || usable < 10 {
+		t.Errorf("the focus came by %d, there are %d: %v", len(stops), usable, stops)
+	}
+	for _, s := range stops {
+		if !s.Shown {
+			t.Errorf("it is not seen that the focus is at %s", s.What)
+		}
+	}
+	if stops[0].What != "a Skip to what was found" {
+		t.Errorf("the first stop is %s", stops[0].What)
+	}
+}
+
+// A screen reader is told what is what: the drawings by a name and a description.
+func TestReportToAScreenReader(t *testing.T) {
+	p := opened(t, storyRun(), browser.Phone(false))
+	p.Unfold()
+	tree := p.Tree()
+	if bad := browser.Unnamed(tree); len(bad) > 0 {
+		t.Errorf("without a name: %v", bad)
+	}
+	for _, want := range []browser.Node{
+		{Role: "main"}, {Role: "banner"}, {Role: "contentinfo"}, {Role: "navigation", Name: "What is not a pass"}, {Role: "heading", Name: "shop"},
+		{Role: "region", Name: "stock-api fail"}, {Role: "image", Name: "The ladder of stock-api/calendar-idle"}, {Role: "image", Name: "Held connection, 1.5 s rung"},
+		{Role: "columnheader", Name: "While idle"}, {Role: "rowheader", Name: "1.5 s"}, {Role: "image", Name: "The bursts of pay-api/checkout-burst"},
+	} {
+		if !slices.ContainsFunc(tree, func(n browser.Node) bool { return n.Role == want.Role && (want.Name == "" || n.Name == want.Name) }) {
+			t.Errorf("there is no %s %q", want.Role, want.Name)
+		}
+	}
+}
+
+// On paper all is unfolded, nothing is dark, and the pages are not too many.
+func TestReportOnPaper(t *testing.T) {
+	p := opened(t, storyRun(), browser.Desktop(true))
+	p.Paper()
+	dark := browser.Tells[[]string](p, `[...document.body.querySelectorAll("*")].filter(e => {
+		const c = getComputedStyle(e).backgroundColor.match(/[\d.]+/g).map(Number);
+		return (c.length < 4 || c[3] > 0) && c[0] + c[1] + c[2] < 600 && !e.matches(".mark, .key");
+	}).map(e => e.tagName + "." + e.className)`)
+	if body := browser.Tells[string](p, `getComputedStyle(document.body).backgroundColor`); len(dark) > 0 || body != "rgb(255, 255, 255)" {
+		t.Errorf("the page is %s, and dark are %q", body, dark)
+	}
+	folded := browser.Tells[[]string](p, `[...document.querySelectorAll("details:not(.many) > *:not(summary)")].filter(e => e.getBoundingClientRect().height === 0 && e.childElementCount > 0).map(e => e.className)`)
+	if len(folded) > 0 {
+		t.Errorf("folded on paper: %q", folded)
+	}
+	for _, f := range p.Faint() {
+		t.Errorf("faint on paper: %s", f)
+	}
+	paper := string(p.Printed())
+	if !strings.HasPrefix(paper, "%PDF-") || len(paper) < 100_000 {
+		t.Errorf("printed are %d bytes", len(paper))
+	}
+	if pages := len(regexp.MustCompile(`/Type\s*/Page\b`).FindAllString(paper, -1)); pages < 5 || pages > 40 {
+		t.Errorf("%d pages", pages)
 	}
 }

@@ -180,6 +180,17 @@ func (p *Page) Printed() []byte {
 	})
 }
 
+// Paper shows the page as it is printed, to a reader who prefers dark colours on a screen.
+func (p *Page) Paper() {
+	p.t.Helper()
+	p.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
+		})
+		return err
+	}))
+}
+
 // Keep writes a picture where the test is to update it, and else checks that there is
 // one: fonts differ from machine to machine, so that pixels are not compared.
 func Keep(t testing.TB, file string, picture []byte, update bool) {
