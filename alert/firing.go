@@ -138,6 +138,9 @@ func experience(lead probes.Outcome, outcomes []probes.Outcome, family probes.Fa
 		told = append(told, o.Probe)
 		lines = append(lines, o.Probe+": "+sentence(seen(o)))
 	}
+	if text := predictedWords(lead, outcomes); text != "" {
+		lines = append(lines, text)
+	}
 	if lead.Client == nil {
 		lines = append(lines, "Which error this is in the application is not known: declare its HTTP client (`client:` of the target), and perch says.")
 	}
@@ -159,7 +162,7 @@ func ended(outcomes []probes.Outcome) string {
 // toldByLadder reports whether the reader finds in the ladder what the
 // outcome's message says, and beside it what the application makes of it.
 func toldByLadder(o probes.Outcome) bool {
-	return clientWords(o, false) != "" && o.Close != nil && attempt(o, probes.ConnectionReused) != nil
+	return o.Kind == probes.KindIdle && clientWords(o, false) != "" && o.Close != nil && attempt(o, probes.ConnectionReused) != nil
 }
 
 // seen is the outcome's message without what it says of the client, which is
