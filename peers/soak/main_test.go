@@ -3,12 +3,32 @@
 package soak
 
 import (
+	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 )
+
+var (
+	soakFor = flag.Duration("soak.for", 2*time.Minute, "how long perch serve runs among what fails; by hand half an hour") //nolint:gochecknoglobals // a test's flag
+	seed    = flag.Uint64("soak.seed", 0, "which faults come when; 0: another one each time")                              //nolint:gochecknoglobals // a test's flag
+	raced   = flag.Bool("soak.race", false, "perch is built with the race detector")                                       //nolint:gochecknoglobals // a test's flag
+)
+
+// rolled gives the dice of a test, and says with which seed.
+func rolled(t *testing.T) *rand.Rand {
+	t.Helper()
+	of := *seed
+	if of == 0 {
+		of = rand.Uint64() >> 32
+	}
+	t.Logf("-soak.seed %d", of)
+	return rand.New(rand.NewPCG(of, 0))
+}
 
 // binaries are what all tests use, built once.
 type binaries struct{ perch string }
@@ -31,6 +51,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(plainEnv) != "" {
 		os.Exit(servePlain())
 	}
+	flag.Parse()
 	os.Exit(run(m))
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 
 const (
 	plainEnv = "PERCH_SOAK_PLAIN"
+	recorded = "/at/" // of what is below it each arrival is told
 	// plainAddresses spread the connections: one address alone would run out of
 	// ports, which wait for a minute after each connection.
 	plainAddresses = 20
@@ -26,8 +28,11 @@ const (
 )
 
 // plainServer is a process of its own that answers anything, on several loopback
-// addresses, and counts by path.
-type plainServer struct{ addresses []string }
+// addresses, counts by path, and tells when each request arrived.
+type plainServer struct {
+	addresses []string
+	came      arrivals
+}
 
 func startPlain(t *testing.T) *plainServer {
 	t.Helper()
@@ -42,10 +47,21 @@ func startPlain(t *testing.T) *plainServer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }) // it ends in no other way
-	s := &plainServer{}
-	if err := json.NewDecoder(out).Decode(&s.addresses); err != nil {
+	s, lines := &plainServer{}, bufio.NewScanner(out)
+	if !lines.Scan() {
+		t.Fatalf("the plain server: %v", lines.Err())
+	}
+	if err := json.Unmarshal(lines.Bytes(), &s.addresses); err != nil {
 		t.Fatalf("the plain server: %v", err)
 	}
+	go func() {
+		for lines.Scan() {
+			at, path, _ := strings.Cut(lines.Text(), " ")
+			if nano, err := strconv.ParseInt(at, 10, 64); err == nil {
+				s.came.add(path, time.Unix(0, nano))
+			}
+		}
+	}()
 	return s
 }
 
@@ -71,7 +87,7 @@ func (s *plainServer) counted(t *testing.T) map[string]int {
 
 // servePlain is the process.
 func servePlain() int {
-	p := &plain{counts: map[string]int{}}
+	p := &plain{counts: map[string]int{}, out: bufio.NewWriterSize(os.Stdout, 64<<10)}
 	var addresses []string
 	for i := range plainAddresses {
 		l, err := net.Listen("tcp", fmt.Sprintf("127.1.0.%d:0", i+1))
@@ -85,12 +101,21 @@ func servePlain() int {
 	if err := json.NewEncoder(os.Stdout).Encode(addresses); err != nil {
 		return 1
 	}
-	select {}
+	for range time.Tick(100 * time.Millisecond) {
+		p.mu.Lock()
+		err := p.out.Flush()
+		p.mu.Unlock()
+		if err != nil {
+			return 0 // the test is gone
+		}
+	}
+	return 0
 }
 
 type plain struct {
 	mu     sync.Mutex
 	counts map[string]int
+	out    *bufio.Writer
 }
 
 func (p *plain) accept(l net.Listener) {
@@ -113,13 +138,14 @@ func (p *plain) serve(c net.Conn) {
 		if err != nil {
 			return
 		}
+		at := time.Now()
 		_, path, _ := bytes.Cut(head, []byte(" "))
 		path, _, _ = bytes.Cut(path, []byte(" "))
 		answer := plainAnswer
 		if string(path) == "/counted" {
 			answer = p.told()
 		} else {
-			p.count(string(path))
+			p.count(string(path), at)
 		}
 		if _, err := c.Write([]byte(answer)); err != nil {
 			return
@@ -143,10 +169,13 @@ func readHead(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-func (p *plain) count(path string) {
+func (p *plain) count(path string, at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.counts[path]++
+	if strings.HasPrefix(path, recorded) {
+		fmt.Fprintln(p.out, at.UnixNano(), path) // Flush says whether it can be written
+	}
 }
 
 func (p *plain) told() string {

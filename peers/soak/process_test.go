@@ -25,7 +25,14 @@ func (p *process) pid() int { return p.cmd.Process.Pid }
 
 func startProcess(t *testing.T, name string, args ...string) *process {
 	t.Helper()
+	return startWith(t, nil, name, args...)
+}
+
+// startWith is startProcess with more in the environment.
+func startWith(t *testing.T, env []string, name string, args ...string) *process {
+	t.Helper()
 	p := &process{cmd: exec.Command(name, args...)}
+	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
 	if err := p.cmd.Start(); err != nil {
 		t.Fatalf("starting %s: %v", name, err)
@@ -43,7 +50,12 @@ type listening struct {
 // startPerch runs perch serve, and returns once it probes.
 func startPerch(t *testing.T, config string) *listening {
 	t.Helper()
-	p := startProcess(t, built.perch, "serve", "--config", config)
+	return serving(t, startProcess(t, built.perch, "serve", "--config", config))
+}
+
+// serving waits until perch serve says where it answers.
+func serving(t *testing.T, p *process) *listening {
+	t.Helper()
 	said := regexp.MustCompile(`msg=serving address=(\S+)`)
 	var address string
 	await(t, "perch to serve", func() error {
@@ -56,6 +68,23 @@ func startPerch(t *testing.T, config string) *listening {
 	})
 	return &listening{process: p, address: address}
 }
+
+// stop signals it, and returns its exit status; -1 of one that was killed.
+func (p *process) stop(t *testing.T, signal os.Signal) int {
+	t.Helper()
+	if err := p.cmd.Process.Signal(signal); err != nil {
+		t.Errorf("signalling: %v\n%s", err, p.log.tail())
+	}
+	began := time.Now()
+	_ = p.cmd.Wait() // the status is looked at
+	if took := time.Since(began); took > endsWithin {
+		t.Errorf("it ended %s after the signal, want within %s\n%s", took, endsWithin, p.log.tail())
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// endsWithin: 5 s as docs/serve.md says, and what a busy machine adds.
+const endsWithin = 8 * time.Second
 
 // checkLog looks for what must never be there.
 func (p *process) checkLog(t *testing.T) {
@@ -83,6 +112,12 @@ func (l *logged) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
+}
+
+// tail is its end.
+func (l *logged) tail() string {
+	text := l.String()
+	return text[max(0, len(text)-3000):]
 }
 
 // await tries until there is no error, for half a minute.

@@ -1,0 +1,133 @@
+//go:build soak
+
+package soak
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// What the perch under test has, and the shipped one has not: a wall clock that
+// can be stepped, in the whole process, and a word of how many goroutines it runs.
+// A step of the machine's own clock would meet everybody on it, and a time
+// namespace has no wall clock; so perch is built with an overlay of Go's own
+// package time, in which Now adds a number, and of one more file in package main.
+// The monotonic clock stays as it is, as it does when a real clock is stepped.
+const (
+	controlEnv = "PERCH_SOAK_CONTROL"
+
+	nowAsItIs   = "sec, nsec, mono := runtimeNow()\n\tif mono == 0 {"
+	nowStepped  = "sec, nsec, mono := runtimeNow()\n\tsec += Step.Load()\n\tif mono == 0 {"
+	importAsIs  = "import (\n"
+	importMore  = "import (\n\t\"sync/atomic\"\n"
+	stepDeclare = "\n// Step is by how many seconds the wall clock is wrong.\nvar Step atomic.Int64\n"
+
+	controlFile = `package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func init() {
+	dir := os.Getenv("` + controlEnv + `")
+	if dir == "" {
+		return
+	}
+	go func() {
+		for range time.Tick(100 * time.Millisecond) {
+			text, err := os.ReadFile(filepath.Join(dir, "clock"))
+			if seconds, wrong := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && wrong == nil {
+				time.Step.Store(seconds)
+			}
+			_ = os.WriteFile(filepath.Join(dir, "goroutines"), []byte(strconv.Itoa(runtime.NumGoroutine())), 0o600)
+		}
+	}()
+}
+`
+)
+
+// controlled builds such a perch, once.
+var controlled = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals // built once for all tests
+	dir := filepath.Dir(built.perch)
+	overlay, err := overlayIn(dir)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "perch-controlled")
+	args := []string{"build", "-overlay", overlay, "-trimpath", "-o", path}
+	if *raced {
+		args = append(args, "-race")
+	}
+	if out, err := exec.Command("go", append(args, "perch.example/cmd/perch")...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building perch with a clock that can be stepped: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func overlayIn(dir string) (string, error) {
+	original := filepath.Join(runtime.GOROOT(), "src", "time", "time.go")
+	text, err := os.ReadFile(original)
+	if err != nil {
+		return "", err
+	}
+	source := string(text)
+	if strings.Count(source, nowAsItIs) != 1 || !strings.Contains(source, importAsIs) {
+		return "", errors.New("this Go's time.Now is another one than that which the overlay knows")
+	}
+	source = strings.Replace(strings.Replace(source, nowAsItIs, nowStepped, 1), importAsIs, importMore, 1) + stepDeclare
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return "", err
+	}
+	replaced := map[string]string{original: filepath.Join(dir, "time.go"), filepath.Join(root, "cmd", "perch", "soak_control.go"): filepath.Join(dir, "control.go")}
+	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "overlay.json")
+	return path, errors.Join(
+		os.WriteFile(filepath.Join(dir, "time.go"), []byte(source), 0o600),
+		os.WriteFile(filepath.Join(dir, "control.go"), []byte(controlFile), 0o600),
+		os.WriteFile(path, overlay, 0o600))
+}
+
+// control is the folder through which such a perch is told, and tells.
+type control string
+
+// step makes its wall clock wrong by that much.
+func (c control) step(t *testing.T, by time.Duration) {
+	t.Helper()
+	path := filepath.Join(string(c), "clock")
+	write(t, path+".new", strconv.Itoa(int(by/time.Second)))
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// goroutines is how many it last said it runs; 0: it has not said yet.
+func (c control) goroutines() int {
+	text, err := os.ReadFile(filepath.Join(string(c), "goroutines"))
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.Atoi(string(text))
+	if err != nil {
+		return 0 // it is writing
+	}
+	return n
+}

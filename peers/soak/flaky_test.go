@@ -1,0 +1,95 @@
+//go:build soak
+
+package soak
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// mode is how a service behaves.
+type mode int32
+
+const (
+	working mode = iota
+	failing      // 503, and nothing is done
+	hanging      // no answer until the client gives up
+	cutting      // the connection is reset
+)
+
+func (m mode) String() string { return [...]string{"works", "fails", "hangs", "cuts"}[m] }
+
+// flaky is a service that perch needs, and that is not always there.
+type flaky struct {
+	name string
+	url  string
+	mode atomic.Int32
+	next http.Handler
+}
+
+func startFlaky(t *testing.T, name string, next http.Handler) *flaky {
+	t.Helper()
+	f := &flaky{name: name, next: next}
+	server := httptest.NewServer(f)
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	f.url = server.URL
+	return f
+}
+
+func (f *flaky) set(m mode) { f.mode.Store(int32(m)) }
+
+func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch mode(f.mode.Load()) {
+	case failing:
+		http.Error(w, "not now", http.StatusServiceUnavailable)
+	case hanging:
+		_, _ = io.Copy(io.Discard, r.Body) // a server that still reads does not see its client go
+		<-r.Context().Done()
+		panic(http.ErrAbortHandler)
+	case cutting:
+		panic(http.ErrAbortHandler)
+	default:
+		f.next.ServeHTTP(w, r)
+	}
+}
+
+// trouble changes how one of the services behaves, each few seconds, as the seed
+// says, until ctx ends. Then all of them work.
+func trouble(ctx context.Context, t *testing.T, dice *rand.Rand, services ...*flaky) {
+	defer func() {
+		for _, f := range services {
+			f.set(working)
+		}
+	}()
+	for {
+		f, m := services[dice.IntN(len(services))], mode(dice.IntN(4))
+		f.set(m)
+		t.Logf("%s: %s %s", clockTime(), f.name, m)
+		if !pause(ctx, time.Duration(2+dice.IntN(5))*time.Second) {
+			return
+		}
+	}
+}
+
+func clockTime() string { return time.Now().Format("15:04:05") }
+
+// pause waits, and reports whether ctx lasted.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// accepting takes anything.
+func accepting() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+}

@@ -1,0 +1,86 @@
+//go:build soak
+
+package soak
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+)
+
+// sample is what a process was seen to hold at one moment.
+type sample struct {
+	at time.Time
+
+	goroutines, descriptors int
+	resident                int64 // bytes
+}
+
+// samples are taken each second until ctx ends.
+func takeSamples(ctx context.Context, t *testing.T, pid int, told control) []sample {
+	var all []sample
+	for pause(ctx, time.Second) {
+		open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+		if err != nil {
+			t.Errorf("counting descriptors: %v", err)
+			return all
+		}
+		resident, _ := residentOf(t, pid)
+		all = append(all, sample{time.Now(), told.goroutines(), len(open), resident})
+	}
+	return all
+}
+
+// slope is by how much y grows with each x, by least squares, and y's mean.
+func slope(x, y []float64) (each, mean float64) {
+	var sumX, sumY, sumXX, sumXY float64
+	n := float64(len(x))
+	for i := range x {
+		sumX, sumY, sumXX, sumXY = sumX+x[i], sumY+y[i], sumXX+x[i]*x[i], sumXY+x[i]*y[i]
+	}
+	if d := n*sumXX - sumX*sumX; d != 0 {
+		each = (n*sumXY - sumX*sumY) / d
+	}
+	return each, sumY / max(n, 1)
+}
+
+// checkGrowth reports the slopes after the warm-up, and fails where one would have
+// added more in that time than what comes and goes.
+func checkGrowth(t *testing.T, all []sample, warm time.Duration) {
+	t.Helper()
+	var x []float64
+	kept := all[:0:0]
+	for _, s := range all {
+		if s.at.Sub(all[0].at) >= warm && s.goroutines > 0 {
+			kept = append(kept, s)
+			x = append(x, s.at.Sub(all[0].at).Hours())
+		}
+	}
+	if len(kept) < 10 {
+		t.Fatalf("%d samples after a warm-up of %s: too few", len(kept), warm)
+	}
+	hours := x[len(x)-1] - x[0]
+	for _, what := range []struct {
+		name  string
+		of    func(sample) float64
+		least float64 // may come and go, whatever the mean
+	}{
+		{"goroutines", func(s sample) float64 { return float64(s.goroutines) }, 25},
+		{"descriptors", func(s sample) float64 { return float64(s.descriptors) }, 25},
+		{"resident MiB", func(s sample) float64 { return float64(s.resident) / (1 << 20) }, 12},
+	} {
+		y, most := make([]float64, len(kept)), 0.0
+		for i, s := range kept {
+			y[i] = what.of(s)
+			most = max(most, y[i])
+		}
+		each, mean := slope(x, y)
+		t.Logf("%-12s %7.1f on average, %6.1f at most; slope %+.2f an hour: %+.2f in these %s",
+			what.name, mean, most, each, each*hours, time.Duration(hours*float64(time.Hour)).Round(time.Second))
+		if grown := each * hours; grown > max(what.least, 0.1*mean) {
+			t.Errorf("%s grew by %.1f in %.2f h, from %.1f on average", what.name, grown, hours, mean)
+		}
+	}
+}
