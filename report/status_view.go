@@ -140,7 +140,7 @@ func factsOf(s Status) []factView {
 	}
 	config := cmp.Or(s.Config, "as it was at the start")
 	if s.ConfigRefused {
-		config = "refused, an earlier one runs: " + config
+		config = "the files' is refused, an earlier one is in use: " + config
 	}
 	return append(facts, factView{"Config", fit(config, mostText)}, factView{"This page", instant(s.Now)})
 }

@@ -26,8 +26,8 @@ type board struct {
 // changed once it is there.
 type facts struct {
 	cfg       config.Config
-	read      time.Time // when the config was read again; zero: it is that of the start
-	refused   refusal   // of the config in the files; zero: it is in use
+	read      time.Time                    // when the config was read again; zero: it is that of the start
+	refused   refusal                      // of the config in the files; zero: it is in use
 	last      map[string][]probes.Outcome  // by target/probe: the newest of each rung
 	idle      map[string]probes.IdleResult // likewise
 	next      map[string]time.Time         // likewise: when it is due

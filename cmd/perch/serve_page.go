@@ -90,6 +90,7 @@ func (s *service) status() report.Status {
 		Now: now, Version: version, Name: f.cfg.Name, Vantage: f.cfg.Vantage, Since: s.board.began,
 		Trouble: s.trouble(f, now), Held: held, Incidents: f.incidents, Notices: f.notices,
 	}
+	out.Config, out.ConfigRefused = f.config()
 	if !f.cfg.State.Kept() {
 		out.Notices = append(slices.Clip(out.Notices), "the config names no state, and without one no incident is kept")
 	}
@@ -101,6 +102,19 @@ func (s *service) status() report.Status {
 		out.Loops = append(out.Loops, report.StatusLoop{Every: every, Next: next})
 	}
 	return out
+}
+
+// config says how the last reload went.
+func (f facts) config() (words string, refused bool) {
+	switch n := len(f.refused.mistakes); {
+	case n > 1:
+		return fmt.Sprintf("at %s, %d mistakes, the first: %s", stamp(f.refused.at), n, f.refused.mistakes[0]), true
+	case n == 1:
+		return fmt.Sprintf("at %s: %s", stamp(f.refused.at), f.refused.mistakes[0]), true
+	case !f.read.IsZero():
+		return "read again at " + stamp(f.read), false
+	}
+	return "", false
 }
 
 // trouble is what perch itself cannot do; empty: nothing.

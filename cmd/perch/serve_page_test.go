@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -193,6 +194,29 @@ func TestBoardForgets(t *testing.T) {
 	}
 	if len(after.last) != 1 || len(after.idle) != 1 || len(after.next) != 1 || len(after.used) != 1 || len(after.sent) != 1 || after.last["b/get"] == nil {
 		t.Errorf("after: %+v", after)
+	}
+}
+
+// How the last reload went is on the page.
+func TestBoardSaysHowTheReloadWent(t *testing.T) {
+	b := newBoard(boardConfig(t, "a"))
+	says := func() string {
+		f, _ := b.now()
+		words, refused := f.config()
+		return fmt.Sprint(refused, " ", regexp.MustCompile(`[0-9]{4}-.*?UTC`).ReplaceAllString(words, "T"))
+	}
+	for _, step := range []struct {
+		do   func()
+		want string
+	}{
+		{func() {}, "false "},
+		{func() { b.refuse([]string{"perch.yaml:3: no name"}) }, "true at T: perch.yaml:3: no name"},
+		{func() { b.refuse([]string{"one", "two"}) }, "true at T, 2 mistakes, the first: one"},
+		{func() { b.configure(boardConfig(t, "a")) }, "false read again at T"},
+	} {
+		if step.do(); says() != step.want {
+			t.Errorf("got %q, want %q", says(), step.want)
+		}
 	}
 }
 
