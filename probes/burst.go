@@ -14,8 +14,8 @@ import (
 // until the pool is full, since an application's overlap and perch's hardly do; each
 // later one takes what the pool's order gives it and writes blindly. What an idle
 // connection showed is kept, and changes nothing. A call on a dead connection fails
-// there, and the first of each burst is followed by a control, whose connection the pool
-// hands out after all that it had.
+// there, and the first of each burst is followed by a control, whose connection is closed
+// after it: in the pool it would be one that an application has not.
 func RunBurst(ctx context.Context, s *Spec, env Env) Observation {
 	c := &call{spec: s, env: env}
 	return c.play(func(o Observation) Observation {
@@ -88,7 +88,7 @@ func (b *burst) first() time.Time {
 		for _, a := range o.Attempts { // its token was refused
 			b.note(made{turn: b.turn(0), attempt: a, on: ConnectionFresh, beside: true})
 		}
-		b.opened(b.turn(0), &x, ConnectionFresh)
+		b.opened(b.turn(0), &x)
 	})
 	select {
 	case at := <-left:
@@ -198,12 +198,12 @@ func (b *burst) launch(t turn) {
 	c := b.call.copy()
 	b.start(func() {
 		x := c.fresh(b.ctx, RoleNext)
-		b.opened(t, &x, ConnectionFresh)
+		b.opened(t, &x)
 	})
 }
 
 // opened takes in what a call on a new connection came to.
-func (b *burst) opened(t turn, x *exchanged, on Connection) {
+func (b *burst) opened(t turn, x *exchanged) {
 	if x.denied != nil {
 		b.drop(x)
 		b.refuse(x.denied)
@@ -213,12 +213,9 @@ func (b *burst) opened(t turn, x *exchanged, on Connection) {
 	if x.conn != nil {
 		n = b.number()
 	}
-	b.note(made{turn: t, attempt: x.attempt, on: on, connection: n})
-	b.keep(n, x, on == ConnectionControl)
-	switch {
-	case x.unended != nil:
-		b.refuse(x.unended)
-	case b.fails(x.attempt):
+	b.note(made{turn: t, attempt: x.attempt, on: ConnectionFresh, connection: n})
+	b.keep(n, x)
+	if b.fails(x.attempt) {
 		b.refuse(tooManyFresh())
 	}
 }
@@ -272,17 +269,24 @@ func (b *burst) reuse(t turn, p *pooled) {
 		}
 		m := made{turn: t, attempt: x.attempt, on: ConnectionReused, connection: p.number, end: b.closeOf(&x, held)}
 		b.note(m)
-		if b.keep(p.number, &x, false) || !wantsControl(x.attempt.Reason) || !b.mayControl(t.burst) {
-			return
+		if !b.keep(p.number, &x) && wantsControl(x.attempt.Reason) && b.mayControl(t.burst) {
+			b.control(c, t)
 		}
-		again := c.fresh(b.ctx, RoleControl)
-		if again.denied != nil {
-			b.drop(&again)
-			b.withoutControl(t, again.denied)
-			return
-		}
-		b.opened(t, &again, ConnectionControl)
 	})
+}
+
+// control follows a call that drew a dead connection.
+func (b *burst) control(c *call, t turn) {
+	x := c.fresh(b.ctx, RoleControl)
+	b.drop(&x)
+	if x.denied != nil {
+		b.withoutControl(t, x.denied)
+		return
+	}
+	b.note(made{turn: t, attempt: x.attempt, on: ConnectionControl})
+	if b.fails(x.attempt) {
+		b.refuse(tooManyFresh())
+	}
 }
 
 // closeOf is the close that was seen of a connection before its call; nil: none.
@@ -294,8 +298,8 @@ func (b *burst) closeOf(x *exchanged, held wire.Held) *Close {
 	return closeSeen(x.attempt, x.evidence, seen)
 }
 
-// mayControl reports whether a burst's one control is still to be made, and takes its
-// place in the pool.
+// mayControl reports whether a burst's one control is still to be made, and takes the
+// place among the pool's connections that the dead one has left.
 func (b *burst) mayControl(burst int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

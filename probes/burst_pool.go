@@ -46,16 +46,6 @@ func (p *pool) next() *pooled {
 	return one
 }
 
-// put gives back a connection. One that a control opened is handed out after all others:
-// an application would have opened none while it had one.
-func (p *pool) put(one *pooled, control bool) {
-	if control && p.order != PoolFIFO {
-		p.idle = slices.Insert(p.idle, 0, one)
-		return
-	}
-	p.idle = append(p.idle, one)
-}
-
 // draw ends a connection's idleness. What was seen until then stays on the connection,
 // for its next exchange.
 func (p *pooled) draw() wire.Held {
@@ -88,7 +78,7 @@ func (b *burst) number() int {
 
 // keep puts a connection into the pool, if it can be used again, and reports whether it
 // can.
-func (b *burst) keep(number int, x *exchanged, control bool) bool {
+func (b *burst) keep(number int, x *exchanged) bool {
 	a := x.attempt
 	if x.conn == nil || a.Status == 0 || a.CloseAfter {
 		b.drop(x)
@@ -100,7 +90,7 @@ func (b *burst) keep(number int, x *exchanged, control bool) bool {
 	go p.watch(ctx, b)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.pool.put(p, control)
+	b.pool.idle = append(b.pool.idle, p)
 	b.wake()
 	return true
 }

@@ -43,11 +43,10 @@ func TestBurstDrawsByTheOrder(t *testing.T) {
 		{PoolLIFO, 0, "1+:ok 2+:ok 3+:ok 3:ok 3:ok 3:ok", "3:ok 3:ok 3:ok 3:ok 3:ok 3:ok"},
 		{PoolFIFO, 0, "1+:ok 2+:ok 3+:ok 1:ok 2:ok 3:ok", "1:ok 2:ok 3:ok 1:ok 2:ok 3:ok"},
 		{PoolOldest, 0, "1+:ok 2+:ok 3+:ok 1:ok 1:ok 1:ok", "1:ok 1:ok 1:ok 1:ok 1:ok 1:ok"},
-		// All are dead after the gap. The control's connection is used when nothing else
-		// is left, and it is the only one that is opened beside the calls.
-		{PoolLIFO, 8 * time.Second, "1+:ok 2+:ok 3+:ok 3:ok 3:ok 3:ok", "3:eof 2:eof 1:eof 4:ok 4:ok 4:ok"},
-		{PoolFIFO, 8 * time.Second, "1+:ok 2+:ok 3+:ok 1:ok 2:ok 3:ok", "1:eof 2:eof 3:eof 4:ok 4:ok 4:ok"},
-		{PoolOldest, 8 * time.Second, "1+:ok 2+:ok 3+:ok 1:ok 1:ok 1:ok", "1:eof 2:eof 3:eof 4:ok 4:ok 4:ok"},
+		// All are dead after the gap: a call opens one when nothing else is left.
+		{PoolLIFO, 8 * time.Second, "1+:ok 2+:ok 3+:ok 3:ok 3:ok 3:ok", "3:eof 2:eof 1:eof 4+:ok 4:ok 4:ok"},
+		{PoolFIFO, 8 * time.Second, "1+:ok 2+:ok 3+:ok 1:ok 2:ok 3:ok", "1:eof 2:eof 3:eof 4+:ok 4:ok 4:ok"},
+		{PoolOldest, 8 * time.Second, "1+:ok 2+:ok 3+:ok 1:ok 1:ok 1:ok", "1:eof 2:eof 3:eof 4+:ok 4:ok 4:ok"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p, d := newPeer(t, answer(200)), &desk{t: t}
