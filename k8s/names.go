@@ -139,7 +139,7 @@ func (b *maker) label(what, name string) {
 func (b *maker) checkVantage() {
 	var needs []string
 	for what, uses := range map[string]bool{
-		"metrics.push": b.cfg.Metrics.PushURL != "", "metrics.textfile": b.cfg.Metrics.Textfile != "", "state": b.cfg.State.Kept(),
+		"metrics.push": b.cfg.Metrics.PushURL != "", "metrics.textfile": b.cfg.Metrics.Textfile != "", "state": b.cfg.State.Kept(), "otlp": b.cfg.OTLP.Endpoint != "",
 		"perch serve": b.o.Kind == KindDeployment,
 	} {
 		if uses {

@@ -117,6 +117,7 @@ func (b *maker) reaches(isolated bool) []reach {
 	}
 	for _, named := range [][2]string{
 		{"metrics.push", push}, {"webhook", b.cfg.Webhook.URL}, {"alertmanager", b.cfg.Alertmanager.URL},
+		{"otlp", b.cfg.OTLP.Endpoint},
 	} {
 		if u, err := url.Parse(named[1]); err == nil && named[1] != "" {
 			all = append(all, reach{named[0], u})

@@ -49,6 +49,7 @@ func TestWhatIsLetOut(t *testing.T) {
 		{"http://[::1]:8080", "", ""},
 		{"http://a.example", "metrics: {push: {url: \"http://pushgateway:9091\"}}\nalertmanager: {url: \"http://192.0.2.9:9093\"}\nwebhook: {url: \"https://hooks.example/x\"}\n" + kept,
 			"any 80 443 6443 9091, 192.0.2.9/32 9093"},
+		{"https://192.0.2.7", "otlp: {endpoint: \"http://192.0.2.8:4318\"}\n", "192.0.2.7/32 443, 192.0.2.8/32 4318"},
 		{"https://a.example", "defaults: {proxy: \"http://proxy.example:3128\"}\n", "any 3128"},
 		{"https://a.example", "defaults: {proxy: \"socks5h://192.0.2.9\"}\n", "192.0.2.9/32 1080"},
 		{"https://a.example", "defaults: {unix_socket: /run/api.sock}\n", ""},

@@ -88,9 +88,14 @@ func secretFile(file string) (string, bool) {
 	return key, inside && len(validation.IsConfigMapKey(key)) == 0
 }
 
-// tlsFiles are the PEM files that the probes need.
+// tlsFiles are the PEM files that the probes and otlp need.
 func (b *maker) tlsFiles() []string {
 	found := map[string]bool{}
+	for _, f := range []string{b.cfg.OTLP.CAFile, b.cfg.OTLP.CertFile, b.cfg.OTLP.KeyFile} {
+		if f != "" {
+			found[f] = true
+		}
+	}
 	for _, t := range b.cfg.Targets {
 		for _, s := range t.Probes {
 			for _, f := range []string{s.TLS.CAFile, s.TLS.CertFile, s.TLS.KeyFile} {
