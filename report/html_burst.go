@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 
 	"perch.example/probes"
 )
@@ -24,35 +23,10 @@ type htmlCell struct {
 	Y                  int
 }
 
+// htmlBurstRow is a burst in numbers, and which of its calls met a dead connection.
 type htmlBurstRow struct {
-	Burst, Calls, Fresh, Reused, Dead, Failed int
-	Which                                     string // the calls that met a dead connection
-}
-
-// callResult is what became of one call.
-type callResult string
-
-const (
-	callFresh  callResult = "fresh"  // it opened a connection, and was answered
-	callReused callResult = "reused" // it was answered on a connection of the pool
-	callDead   callResult = "dead"   // it was given a connection that was dead
-	callFailed callResult = "failed" // it failed for another reason
-)
-
-func resultOf(o *probes.Outcome, c probes.BurstCall) callResult {
-	if c.Attempt < 0 || c.Attempt >= len(o.Attempts) {
-		return callFailed
-	}
-	a := o.Attempts[c.Attempt]
-	switch {
-	case a.Connection == probes.ConnectionReused && (a.Reason.Closed() || a.Reason == probes.ReasonBlackhole):
-		return callDead
-	case !a.OK():
-		return callFailed
-	case a.Connection == probes.ConnectionReused:
-		return callReused
-	}
-	return callFresh
+	probes.BurstSum
+	Which string
 }
 
 const (
@@ -61,26 +35,28 @@ const (
 	mostCells   = 600
 )
 
+// newHTMLBurst is nil where no burst was seen.
 func newHTMLBurst(o *probes.Outcome) *htmlBurst {
-	if o.Burst == nil || len(o.Burst.Calls) == 0 {
+	if o.Burst == nil {
+		return nil
+	}
+	sums := o.Burst.Sums(o.Attempts)
+	if len(sums) == 0 {
 		return nil
 	}
 	s := o.Burst.Shape
 	b := &htmlBurst{Title: "The bursts of " + o.ID(), Shape: fmt.Sprintf("%s over %s on %s, %s, %s idle between; the pool hands out %s",
 		counted(s.Requests, "request"), age(s.Over), counted(s.Connections, "connection"), counted(s.Bursts, "burst"), age(s.Gap), orderWords(o.Burst.Order))}
-	for calls := o.Burst.Calls; len(calls) > 0; {
-		n := 1
-		for n < len(calls) && calls[n].Burst == calls[0].Burst {
-			n++
-		}
-		b.burst(o, calls[:n])
-		calls = calls[n:]
-	}
-	b.Height = burstHeight * min(len(b.Rows), mostBursts)
-	if more := len(b.Rows) - mostBursts; more > 0 {
+	if more := len(sums) - mostBursts; more > 0 {
 		b.Left = are(more, "burst") + " not shown here."
-		b.Rows = b.Rows[:mostBursts]
+		sums = sums[:mostBursts]
 	}
+	calls := callsOf(o)
+	for i, sum := range sums {
+		b.Rows = append(b.Rows, htmlBurstRow{sum, whichCalls(sum)})
+		b.draw(calls[sum.Burst], burstHeight*i)
+	}
+	b.Height = burstHeight * len(sums)
 	b.Legend = []htmlSign{
 		{"cell-fresh", "opened a connection"}, {"cell-reused", "reused one"}, {"cell-dead", "was given a dead one"}, {"cell-failed", "failed otherwise"},
 	}
@@ -99,85 +75,61 @@ func orderWords(order probes.PoolOrder) string {
 	return "connections in an order that is not known"
 }
 
-// burst adds one burst: its row, and its cells.
-func (b *htmlBurst) burst(o *probes.Outcome, calls []probes.BurstCall) {
-	row := htmlBurstRow{Burst: calls[0].Burst, Calls: len(calls)}
-	y := burstHeight * len(b.Rows)
-	var dead []int
-	for i := 0; i < len(calls); {
-		r := resultOf(o, calls[i])
+// callsOf is what became of each call, in its order, by burst.
+func callsOf(o *probes.Outcome) map[int][]string {
+	out := map[int][]string{}
+	for _, c := range o.Burst.Calls {
+		if c.Attempt >= 0 && c.Attempt < len(o.Attempts) {
+			out[c.Burst] = append(out[c.Burst], callClass(o.Attempts[c.Attempt]))
+		}
+	}
+	return out
+}
+
+func callClass(a probes.Attempt) string {
+	switch {
+	case a.DrewDead():
+		return "cell-dead"
+	case !a.OK():
+		return "cell-failed"
+	case a.Connection == probes.ConnectionReused:
+		return "cell-reused"
+	}
+	return "cell-fresh"
+}
+
+// draw adds a burst's calls, those in one that met the same.
+func (b *htmlBurst) draw(calls []string, y int) {
+	whole := float64(len(calls))
+	for i := 0; i < len(calls) && len(b.Cells) < mostCells; {
 		n := i
-		for n < len(calls) && resultOf(o, calls[n]) == r {
-			if r == callDead {
-				dead = append(dead, calls[n].Number)
-			}
+		for n < len(calls) && calls[n] == calls[i] {
 			n++
 		}
-		row.count(r, n-i)
-		if len(b.Rows) < mostBursts && len(b.Cells) < mostCells {
-			whole := float64(len(calls))
-			b.Cells = append(b.Cells, htmlCell{"cell-" + string(r), percent(100 * float64(i) / whole), percent(100 * float64(n-i) / whole), y})
-		}
+		b.Cells = append(b.Cells, htmlCell{calls[i], percent(100 * float64(i) / whole), percent(100 * float64(n-i) / whole), y})
 		i = n
 	}
-	row.Which = ranges(dead)
-	b.Rows = append(b.Rows, row)
-}
-
-func (r *htmlBurstRow) count(of callResult, n int) {
-	switch of {
-	case callFresh:
-		r.Fresh += n
-	case callReused:
-		r.Reused += n
-	case callDead:
-		r.Dead += n
-	case callFailed:
-		r.Failed += n
-	}
-}
-
-// ranges tells numbers that rise: "1 to 12, 14".
-func ranges(numbers []int) string {
-	const most = 12
-	var parts []string
-	for i := 0; i < len(numbers); {
-		n := i
-		for n+1 < len(numbers) && numbers[n+1] == numbers[n]+1 {
-			n++
-		}
-		if len(parts) == most {
-			return strings.Join(parts, ", ") + fmt.Sprintf(", and %d more", len(numbers)-i)
-		}
-		part := fmt.Sprint(numbers[i])
-		if n > i {
-			part += fmt.Sprintf(" to %d", numbers[n])
-		}
-		parts = append(parts, part)
-		i = n + 1
-	}
-	return strings.Join(parts, ", ")
 }
 
 // htmlPrediction is what an application's calls would meet, in a row.
 type htmlPrediction struct {
-	Source, Client, Order, Pool, Timeout string
-	Calls, Fresh                         int
-	Dead, Failed, Band                   string // shares, with what they are of
+	Source, Client     string
+	Dead, Failed, Band string // shares, with what they are of
 }
 
-func predictions(o *probes.Outcome) []htmlPrediction {
+func predictions(outcomes []*probes.Outcome) []htmlPrediction {
 	var out []htmlPrediction
-	for _, p := range o.Predicted {
-		out = append(out, htmlPrediction{
-			Source: p.Source, Client: p.Client, Order: strings.ToUpper(string(p.Order)), Pool: counted(p.Connections, "connection"),
-			Timeout: age(p.Timeout), Calls: p.Calls, Fresh: p.Fresh,
-			Dead: sharePart(p.DeadShare(), p.Dead, p.Calls), Failed: sharePart(p.FailedShare(), p.Failed, p.Calls), Band: sharePart(p.BandShare(), p.InBand, p.Gaps),
-		})
+	for _, o := range outcomes {
+		for _, p := range o.Predicted {
+			out = append(out, htmlPrediction{
+				Source: p.Source, Client: fmt.Sprintf("%s, %s, %s; the path ends idle ones after %s", p.Client, poolOf(p), orderShort(p.Order), age(p.Timeout)),
+				Dead: sharePart(p.DeadShare(), p.Dead, p.Calls), Failed: sharePart(p.FailedShare(), p.Failed, p.Calls), Band: sharePart(p.BandShare(), p.InBand, p.Gaps),
+			})
+		}
 	}
 	return out
 }
 
 func sharePart(share float64, n, of int) string {
-	return fmt.Sprintf("%s%% (%d of %d)", decimal(100*share, 1), n, of)
+	return fmt.Sprintf("%s (%d of %d)", shareOf(share, n), n, of)
 }

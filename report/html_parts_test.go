@@ -175,16 +175,20 @@ func TestBurstRows(t *testing.T) {
 	o.Attempts[len(o.Attempts)-1].Reason = probes.ReasonStatus
 	o.Burst.Calls[0].Attempt = -1
 	b := newHTMLBurst(&o)
-	want := []htmlBurstRow{
-		{Burst: 1, Calls: 20, Fresh: 3, Reused: 16, Failed: 1},
-		{Burst: 2, Calls: 20, Fresh: 4, Reused: 12, Dead: 4, Which: "1 to 4"},
-		{Burst: 3, Calls: 20, Fresh: 4, Reused: 11, Dead: 4, Failed: 1, Which: "1 to 4"},
-	}
-	if !slices.Equal(b.Rows, want) {
+	if len(b.Rows) != 3 || b.Rows[1].Dead != 4 || b.Rows[1].Fresh != 4 || b.Rows[1].Reused != 16 || b.Rows[2].Failed != 1 || b.Rows[1].Which != "calls 1 to 4, after 5 s idle" {
 		t.Errorf("got %+v", b.Rows)
 	}
-	if b.Cells[0] != (htmlCell{"cell-failed", "0%", "5%", 0}) {
-		t.Errorf("got %+v", b.Cells[0])
+	var second []htmlCell
+	for _, c := range b.Cells {
+		if c.Y == burstHeight {
+			second = append(second, c)
+		}
+	}
+	if want := []htmlCell{{"cell-dead", "0%", "20%", burstHeight}, {"cell-fresh", "20%", "20%", burstHeight}, {"cell-reused", "40%", "60%", burstHeight}}; !slices.Equal(second, want) {
+		t.Errorf("got %+v, want %+v", second, want)
+	}
+	if last := b.Cells[len(b.Cells)-1]; last.Class != "cell-failed" {
+		t.Errorf("got %+v", last)
 	}
 	if newHTMLBurst(&probes.Outcome{}) != nil || newHTMLBurst(&probes.Outcome{Burst: &probes.BurstSeen{}}) != nil {
 		t.Error("a burst of no calls is shown")
@@ -195,17 +199,12 @@ func TestBurstRows(t *testing.T) {
 	}
 }
 
-func TestRanges(t *testing.T) {
-	for _, tt := range []struct {
-		numbers []int
-		want    string
-	}{
-		{nil, ""}, {[]int{3}, "3"}, {[]int{1, 2, 3, 7, 9, 10}, "1 to 3, 7, 9 to 10"},
-		{[]int{1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27}, "1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, and 2 more"},
-	} {
-		if got := ranges(tt.numbers); got != tt.want {
-			t.Errorf("%v: got %q, want %q", tt.numbers, got, tt.want)
-		}
+func TestPredictionsOfAllRungs(t *testing.T) {
+	a, b := burstOf(20, 1), rungOK(time.Second)
+	b.Predicted = []probes.Prediction{{Source: "calls.txt", Client: "httpx", Calls: 10}}
+	got := predictions([]*probes.Outcome{&b, &a})
+	if len(got) != 3 || got[0].Dead != "none (0 of 10)" || got[1].Dead != "19% (230 of 1200)" || got[1].Client != "apache-httpclient-4.5, a pool of 20, LIFO; the path ends idle ones after 1 s" {
+		t.Errorf("got %+v", got)
 	}
 }
 

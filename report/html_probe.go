@@ -75,10 +75,10 @@ func (b *htmlBuilder) probe(v probeView) htmlProbe {
 	p := htmlProbe{
 		Anchor: fmt.Sprintf("probe-%d", b.anchor), ID: v.id, Kind: string(o.Kind), Verdict: verdictOf(v.worst),
 		Open: attention(v.worst) > attention(probes.VerdictPass), Sentence: exchange(o),
-		Burst: newHTMLBurst(o), Predicted: predictions(o),
+		Burst: newHTMLBurst(o), Predicted: predictions(v.outcomes),
 	}
-	if o.Kind == probes.KindBurst && o.Message != "" {
-		p.Sentence = o.Message
+	if o.Kind == probes.KindBurst {
+		p.Sentence = burstSummary(o)
 	}
 	if o.Kind == probes.KindIdle {
 		p.Sentence = ladderSummary(v) + agesWords(v)
