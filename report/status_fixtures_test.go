@@ -61,7 +61,7 @@ func incidentStatus() Status {
 	now := statusNow()
 	s := Status{
 		Now: now, Version: "0.7.0", Name: "shop", Vantage: "prod-tokyo", Since: now.Add(-76*time.Hour - 20*time.Minute),
-		Config: "read again 2026-03-01 16:02:11 UTC", Role: "leader of 2",
+		Config: "read again at 2026-03-01 16:02 UTC", Role: "leader of 2",
 		Loops: []StatusLoop{{5 * time.Minute, now.Add(48 * time.Second)}, {time.Minute, now.Add(3 * time.Second)}, {time.Hour, now.Add(31 * time.Minute)}},
 	}
 	price := asTarget(allPass(), "price-api", "https://prices.partner.example/v2/quote")
