@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -80,7 +79,11 @@ var controlled = sync.OnceValues(func() (string, error) { //nolint:gochecknoglob
 })
 
 func overlayIn(dir string) (string, error) {
-	original := filepath.Join(runtime.GOROOT(), "src", "time", "time.go")
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return "", err
+	}
+	original := filepath.Join(strings.TrimSpace(string(root)), "src", "time", "time.go")
 	text, err := os.ReadFile(original)
 	if err != nil {
 		return "", err
@@ -90,11 +93,11 @@ func overlayIn(dir string) (string, error) {
 		return "", errors.New("this Go's time.Now is another one than that which the overlay knows")
 	}
 	source = strings.Replace(strings.Replace(source, nowAsItIs, nowStepped, 1), importAsIs, importMore, 1) + stepDeclare
-	root, err := filepath.Abs("../..")
+	module, err := filepath.Abs("../..")
 	if err != nil {
 		return "", err
 	}
-	replaced := map[string]string{original: filepath.Join(dir, "time.go"), filepath.Join(root, "cmd", "perch", "soak_control.go"): filepath.Join(dir, "control.go")}
+	replaced := map[string]string{original: filepath.Join(dir, "time.go"), filepath.Join(module, "cmd", "perch", "soak_control.go"): filepath.Join(dir, "control.go")}
 	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
 	if err != nil {
 		return "", err

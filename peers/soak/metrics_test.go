@@ -78,8 +78,11 @@ func awaitReady(t *testing.T, address string) {
 		}
 		defer func() { _ = resp.Body.Close() }()
 		why, err := io.ReadAll(resp.Body)
-		if err != nil || resp.StatusCode != http.StatusOK {
-			return fmt.Errorf("status %d: %s, %v", resp.StatusCode, why, err)
+		if err != nil {
+			return err
+		}
+		if resp.StatusCode != http.StatusOK {
+			return fmt.Errorf("status %d: %s", resp.StatusCode, why)
 		}
 		return nil
 	})
