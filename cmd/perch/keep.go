@@ -42,7 +42,7 @@ func (p *pass) load(ctx context.Context) error {
 		if !p.cfg.State.Kept() {
 			return nil
 		}
-		store, err := openState(ctx, p.sys, p.cfg, p.waiting)
+		store, err := openState(ctx, p.sys, p.cfg, p.turn)
 		if err != nil {
 			return own(err)
 		}

@@ -29,6 +29,7 @@ func (f *manifestFlags) bind(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.options.Name, "name", "perch", "`name` of the objects")
 	cmd.Flags().StringVar(&f.options.Namespace, "namespace", "", "their namespace (default: that which kubectl applies them to)")
 	cmd.Flags().IntVar(&f.options.Shards, "shards", 0, "how many Pods share the targets (indexed-job)")
+	cmd.Flags().IntVar(&f.options.Replicas, "replicas", 1, "how many Pods (deployment): one probes, the others stand by, by the Lease of state.configmap")
 	cmd.Flags().StringVar(&f.options.Schedule, "schedule", "", "an interval such as 15m, or cron's five fields (default: the shortest every, or 10m)")
 	f.like.bind(cmd)
 	cmd.Flags().StringSliceVar(&f.options.APIServer, "api-server", nil, "`ADDRESS|CIDR`, repeatable: the NetworkPolicy opens the API server's ports to these alone (default: to any address)")

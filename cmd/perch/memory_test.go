@@ -145,7 +145,7 @@ func TestAnotherPerchIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := openState(t.Context(), sys, cfg, nil)
+	held, err := openState(t.Context(), sys, cfg, forTurn{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func whichState(sys system, cfg config.Config) string {
 		}
 		return path
 	}
-	cluster, err := state.Cluster(cfg.State.ConfigMap, sys.env)
+	cluster, err := sys.clusterOf(cfg.State.ConfigMap)
 	if err != nil { // said where the state is opened
 		return "configmap " + cfg.State.ConfigMap
 	}

@@ -37,7 +37,8 @@ type pass struct {
 	problems    []probes.Problem
 	predictsFor *probes.Client                                  // whose pool predictions are for, where it is not the target's: of perch idle
 	idlePath    clients.Path                                    // of the last idle probe: perch idle has but one
-	waiting     func(*state.LockedError)                        // told who has the state, while it is another's; nil: nobody is
+	turn        forTurn                                         // how it waits for the state
+	fence       func() error                                    // why nothing may leave any more; nil: it may
 	beside      string                                          // of perch serve: how a command is run beside it
 	showMetrics bool                                            // print them, as the demo does
 	unsent      []alert.Notice                                  // what would have been sent, where nobody is told
@@ -230,7 +231,7 @@ func (p *pass) runnerOptions(now time.Time, watch func(probes.Event)) runner.Opt
 	return runner.Options{
 		Targets: p.cfg.Targets, Policy: p.cfg.Policy, UserAgent: userAgent(v, p.cfg.Vantage), Dial: p.sys.dial, Resolve: p.sys.resolve,
 		Secrets: p.secrets(), ReadFile: p.sys.readFile, Getenv: p.sys.env, Watch: watch, Log: p.log,
-		Daily: p.dailyLeft(now), Sent: p.sentBefore(now), LeaveAlone: p.doc.LeaveAlone,
+		Daily: p.dailyLeft(now), Sent: p.sentBefore(now), LeaveAlone: p.doc.LeaveAlone, Fence: p.fence,
 	}
 }
 
@@ -253,11 +254,7 @@ func userAgent(version, vantage string) string {
 // newMetrics makes the series of the config's targets where somebody will read
 // them: with 200 targets they are most of a run's memory.
 func (p *pass) newMetrics() *metrics.Metrics {
-	version, revision := build()
-	o := metrics.Options{
-		Name: p.cfg.Name, Vantage: p.cfg.Vantage, Shard: p.cfg.Shard.Name(), Version: version, GoVersion: runtime.Version(), Revision: revision,
-		Destinations: destinations(p.cfg), BlackboxNames: p.cfg.Metrics.BlackboxNames,
-	}
+	o := p.metricsOptions()
 	if !p.measures() {
 		return metrics.New(o)
 	}
@@ -267,6 +264,15 @@ func (p *pass) newMetrics() *metrics.Metrics {
 		p.problem(probes.PartState, fmt.Errorf("%w; what stood there is kept as section %q", err, p.setAside(sectionMetrics)))
 	}
 	return m
+}
+
+// metricsOptions are those without targets.
+func (p *pass) metricsOptions() metrics.Options {
+	version, revision := build()
+	return metrics.Options{
+		Name: p.cfg.Name, Vantage: p.cfg.Vantage, Shard: p.cfg.Shard.Name(), Version: version, GoVersion: runtime.Version(), Revision: revision,
+		Destinations: destinations(p.cfg), BlackboxNames: p.cfg.Metrics.BlackboxNames,
+	}
 }
 
 // measures reports whether anybody will read the metrics.

@@ -25,6 +25,7 @@ func newServe(sys system) *cobra.Command {
 	var flags runFlags
 	var out outputFlags
 	var beside sidecar
+	var elect bool
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Each probe on its every, for long: alerts, and answers /, /metrics, /healthz, /readyz", Args: noArgs,
 		Long: `The Deployment's command: runs each probe on its every, alerts as it goes, and answers /metrics, /healthz,
@@ -34,6 +35,7 @@ its own part. docs/serve.md has the rest.`,
 	flags.bindConfig(cmd)
 	beside.bind(cmd)
 	cmd.Flags().BoolVar(&flags.adopt, "adopt-state", false, "take over a state that a config of another name kept: once, after a config was renamed")
+	cmd.Flags().BoolVar(&elect, "elect", false, "one of several replicas: by the Lease of state.configmap one probes, and the others stand by")
 	cmd.Flags().StringVar(&out.format, "output", "none", "none, text or json: the report of each run, of what was over at one time, to stdout")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if !slices.Contains([]string{"none", "text", "json"}, out.format) {
@@ -61,6 +63,11 @@ its own part. docs/serve.md has the rest.`,
 		signal.Notify(hangup, syscall.SIGHUP)
 		defer signal.Stop(hangup)
 		s.files, s.hangup = files, hangup
+		if elect {
+			if err := s.elects(); err != nil {
+				return usage(err)
+			}
+		}
 		return s.serve(cmd.Context())
 	}
 	return cmd

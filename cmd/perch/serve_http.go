@@ -82,7 +82,7 @@ func (s *service) handler() http.Handler {
 	mux.Handle("GET /{$}", s.looks())
 	mux.Handle("GET /metrics", &scrapes{metrics: s.metrics, places: make(chan struct{}, mostScrapes), making: make(turn, 1)})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.health.stuck(time.Now())) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.health.unready()) })
+	mux.HandleFunc("GET /readyz", s.readyz)
 	return mux
 }
 

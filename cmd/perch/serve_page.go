@@ -87,7 +87,7 @@ func (s *service) status() report.Status {
 	f, held := s.board.now()
 	version, _ := build()
 	out := report.Status{
-		Now: now, Version: version, Name: f.cfg.Name, Vantage: f.cfg.Vantage, Since: s.board.began,
+		Now: now, Version: version, Name: f.cfg.Name, Vantage: f.cfg.Vantage, Since: s.board.began, Role: s.lead.role(),
 		Trouble: s.trouble(f, now), Held: held, Incidents: f.incidents, Notices: f.notices,
 	}
 	out.Config, out.ConfigRefused = f.config()

@@ -33,6 +33,7 @@ type service struct {
 	files   *files           // nil: nobody looks whether they change
 	hangup  <-chan os.Signal // has the config read anew; nil: nobody
 	reloads chan candidate
+	lead    *lead          // nil: perch serve is alone
 	wake    chan struct{}  // holds one while there is something to take in
 	asked   atomic.Bool    // a wave waits for what it may send to be reserved
 	under   sync.WaitGroup // the loops
@@ -174,7 +175,8 @@ func ownCause(ctx context.Context) error {
 	var lost *lostError
 	var web *webError
 	cause := context.Cause(ctx)
-	if errors.As(cause, &lost) || errors.As(cause, &web) {
+	var led *leadError
+	if errors.As(cause, &lost) || errors.As(cause, &web) || errors.As(cause, &led) {
 		return own(cause)
 	}
 	return nil

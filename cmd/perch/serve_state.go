@@ -31,15 +31,15 @@ func (s *service) open(ctx context.Context) error {
 	gone := s.waitingFor("a secret cannot be read", func(err error) {
 		s.log.Warn("a secret cannot be read: waiting for it to be there", "error", err)
 	})
-	p.waiting = func(locked *state.LockedError) { held(locked) }
+	p.turn.waiting = func(locked *state.LockedError) { held(locked) }
+	s.standBy(p)
 	for waited := false; ; waited = true {
 		err := p.open(ctx)
 		var locked *state.LockedError
 		var secrets *secretsError
 		switch {
 		case err == nil:
-			s.makeShared(ctx, p)
-			return nil
+			return s.lead.begin(p, func() { s.makeShared(ctx, p) })
 		case ctx.Err() != nil:
 			return nil
 		case errors.As(err, &locked):

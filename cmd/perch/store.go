@@ -14,9 +14,15 @@ func stateOptions() state.Options {
 	return state.Options{Merge: map[string]state.Merge{sectionAlert: joinMemories, sectionMetrics: metrics.Merge}}
 }
 
+// forTurn is how somebody waits for a state that is another's.
+type forTurn struct {
+	waiting  func(*state.LockedError) // told who has it; nil: nobody is
+	election *state.Election          // of replicas, of a ConfigMap's; nil: this is none
+}
+
 // openState opens the config's state for a run: by its lock, or when it is its
-// turn. waiting is told who has it, while it is another's; nil: nobody is.
-func openState(ctx context.Context, sys system, cfg config.Config, waiting func(*state.LockedError)) (keeper, error) {
+// turn.
+func openState(ctx context.Context, sys system, cfg config.Config, turn forTurn) (keeper, error) {
 	if cfg.State.ConfigMap == "" {
 		file, err := state.OpenFile(cfg.State.File, stateOptions())
 		if err != nil {
@@ -24,11 +30,11 @@ func openState(ctx context.Context, sys system, cfg config.Config, waiting func(
 		}
 		return file, nil
 	}
-	cluster, err := state.Cluster(cfg.State.ConfigMap, sys.env)
+	cluster, err := sys.clusterOf(cfg.State.ConfigMap)
 	if err != nil {
 		return nil, err
 	}
-	cluster.Waiting = waiting
+	cluster.Waiting, cluster.Election = turn.waiting, turn.election
 	object, err := state.OpenConfigMap(ctx, cluster, stateOptions())
 	if err != nil {
 		return nil, err
@@ -41,7 +47,7 @@ func readState(ctx context.Context, sys system, cfg config.Config) (state.Docume
 	if cfg.State.ConfigMap == "" {
 		return state.ReadFile(cfg.State.File)
 	}
-	cluster, err := state.Cluster(cfg.State.ConfigMap, sys.env)
+	cluster, err := sys.clusterOf(cfg.State.ConfigMap)
 	if err != nil {
 		return state.Document{}, err
 	}
@@ -54,7 +60,7 @@ func editState(ctx context.Context, sys system, cfg config.Config, edit func(*st
 	if cfg.State.ConfigMap == "" {
 		return state.EditFile(ctx, cfg.State.File, stateOptions(), edit)
 	}
-	cluster, err := state.Cluster(cfg.State.ConfigMap, sys.env)
+	cluster, err := sys.clusterOf(cfg.State.ConfigMap)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"perch.example/probes/wire"
 	"perch.example/report"
+	"perch.example/state"
 )
 
 // system is what a command sees of the machine. Tests give their own.
@@ -31,6 +32,15 @@ type system struct {
 	policy   *pflag.Flag                                         // --policy; nil: the command line has none
 	mounted  string                                              // where a policy is that needs no flag; empty: nowhere
 	user     func() string                                       // who runs the command; nil, or empty: not known
+	cluster  func(name string) (state.ConfigMapConfig, error)    // how a ConfigMap is reached; nil: as the environment says
+}
+
+// clusterOf is how a ConfigMap is reached.
+func (s system) clusterOf(name string) (state.ConfigMapConfig, error) {
+	if s.cluster != nil {
+		return s.cluster(name)
+	}
+	return state.Cluster(name, s.env)
 }
 
 func (s system) clock() time.Time {
