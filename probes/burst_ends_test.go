@@ -230,3 +230,32 @@ func TestBurstAttemptsAreInOrder(t *testing.T) {
 		}
 	})
 }
+
+// Every call carries a token, reused connections' too, and one that is refused at first
+// is asked for again.
+func TestBurstWithTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := newPeer(t, answer(401), answer(200)), &desk{t: t}
+		s := bursting(t, PoolFIFO)
+		s.OAuth = &OAuth{}
+		env := newEnv(p, d)
+		env.Token = func(_ context.Context, _ *Spec, w TokenWish) (Secret, error) {
+			if w.Refused != (Secret{}) {
+				return NewSecret("second"), nil
+			}
+			return NewSecret("first"), nil
+		}
+		o := RunBurst(t.Context(), s, env)
+		if o.Cut != "" || len(o.Burst.Calls) != 12 || len(o.Attempts) != 13 || !o.Attempts[0].Renewed {
+			t.Fatalf("cut %q, %d calls: %v", o.Cut, len(o.Burst.Calls), reasons(o))
+		}
+		for i, r := range p.requests() {
+			if got := r.Header.Get("Authorization"); !strings.HasPrefix(got, "Bearer ") {
+				t.Errorf("request %d carries %q", i+1, got)
+			}
+		}
+		if got := drawn(o, 1); got != "1+:ok 2+:ok 3+:ok 1:ok 2:ok 3:ok" {
+			t.Error(got)
+		}
+	})
+}

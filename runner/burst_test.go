@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -180,6 +181,67 @@ func TestBurstObeysThePolicyOfAddresses(t *testing.T) {
 		out := play(t, t.Context(), s, func(o *runner.Options) { o.Policy = policy }, newTarget("api", 1, 4, newBurst()))
 		if o := out.all[0]; len(s.opens) > 0 || o.Cut != probes.CutSkipped || !strings.Contains(o.CutDetail, "policy") {
 			t.Errorf("%d dials, cut %q (%s)", len(s.opens), o.Cut, o.CutDetail)
+		}
+	})
+}
+
+// While a pod's network comes up, a burst's first connection is tried again, and then
+// all of its calls leave as planned.
+func TestBurstSettles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, answersAfter(time.Millisecond))
+		down := newOutage(s, refusedFor(3*time.Second))
+		out := play(t, t.Context(), s, down.during, newTarget("api", 1, 4, newBurst()))
+		o := out.all[0]
+		if len(out.result.Settled) != 1 || o.Cut != "" || len(o.Burst.Calls) != 40 || o.Attempt(probes.ConnectionReused) == nil {
+			t.Fatalf("settled %+v; cut %q (%s), %d calls", out.result.Settled, o.Cut, o.CutDetail, len(o.Burst.Calls))
+		}
+		for i, c := range o.Burst.Calls {
+			if off := o.Attempts[c.Attempt].Started.Sub(o.Attempts[0].Started) - o.Burst.Shape.Offset(i); off.Abs() > 10*time.Millisecond {
+				t.Errorf("call %d is %s from its instant", i+1, off)
+			}
+		}
+		if use := out.use(t, "api"); use.Requests != 40 || use.Denied > 0 || use.PeakPerSecond > 4 {
+			t.Errorf("%+v", use)
+		}
+	})
+}
+
+// A proxy that opens no connection has seen a request for each that it was asked for:
+// three, and then the burst ends.
+func TestBurstCountsWhatAProxyRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, status(http.StatusBadGateway))
+		out := play(t, t.Context(), s, func(o *runner.Options) {
+			o.Secrets = func(probes.Source) (probes.Secret, error) { return probes.NewSecret("me:hunter2"), nil }
+		}, behindProxy(newTarget("api", 1, 4, newBurst()), 1))
+		if o := out.all[0]; len(s.seen()) != 3 || out.use(t, "api").Requests != 3 || len(o.Attempts) != 3 || o.Cut != "" {
+			t.Errorf("%d CONNECTs, %+v; cut %q (%s): %v", len(s.seen()), out.use(t, "api"), o.Cut, o.CutDetail, o.Attempts)
+		}
+	})
+}
+
+// Bursts of several targets, and waves that follow each other, keep each budget.
+func TestBurstsOfWavesShareTheBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, answersAfter(30*time.Millisecond))
+		target := newTarget("api", 1, 4, newBurst())
+		r := runner.New(runner.Options{Targets: []probes.Target{target}, UserAgent: "perch/test", Dial: s.dial})
+		p := newPlan(t, 1, target)
+		var playing sync.WaitGroup
+		for i := range 3 {
+			time.Sleep(time.Duration(i) * 7 * time.Second)
+			playing.Go(func() {
+				r.Play(t.Context(), p, func(o probes.Observation) {
+					if o.Cut != "" || len(o.Burst.Calls) != 40 {
+						t.Errorf("wave %d: cut %q (%s)", i+1, o.Cut, o.CutDetail)
+					}
+				})
+			})
+		}
+		playing.Wait()
+		if hits := s.seen(); len(hits) != 120 || busiest(times(hits), time.Second) > 4 {
+			t.Errorf("%d calls, %d in a second", len(hits), busiest(times(hits), time.Second))
 		}
 	})
 }
