@@ -74,18 +74,20 @@ func (b *htmlBuilder) probe(v probeView) htmlProbe {
 	o := v.first()
 	p := htmlProbe{
 		Anchor: fmt.Sprintf("probe-%d", b.anchor), ID: v.id, Kind: string(o.Kind), Verdict: verdictOf(v.worst),
-		Open: attention(v.worst) > attention(probes.VerdictPass), Sentence: exchange(o),
+		Open:  attention(v.worst) > attention(probes.VerdictPass),
 		Burst: newHTMLBurst(o), Predicted: predictions(v.outcomes),
 	}
-	if o.Kind == probes.KindBurst {
+	switch o.Kind {
+	case probes.KindBurst:
 		p.Sentence = burstSummary(o)
-	}
-	if o.Kind == probes.KindIdle {
+	case probes.KindIdle:
 		p.Sentence = ladderSummary(v) + agesWords(v)
 		p.More = idleMore(v)
 		if drawable(v) {
 			p.Ladder = newHTMLLadder(v)
 		}
+	default:
+		p.Sentence = exchange(o)
 	}
 	p.Shown = p.Open || o.Search
 	p.Connections, p.Unshown = b.connections(v, p.Open)

@@ -270,7 +270,8 @@ func FuzzHTML(f *testing.F) {
 	f.Add(evilText, evilText, int64(-5), int64(0), false)
 	f.Add(hostile(), "</style><script>", int64(1)<<62, int64(1), true)
 	f.Fuzz(func(t *testing.T, name, words string, a, b int64, search bool) {
-		run := storyRun()
+		run := incident()
+		run.Outcomes = append(run.Outcomes, burstOf(6, 2))
 		for i := range run.Outcomes {
 			o := &run.Outcomes[i]
 			o.Target, o.Message, o.Hold, o.Search, o.KeepAlive = name, words, time.Duration(a), search, time.Duration(b)
