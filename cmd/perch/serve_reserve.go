@@ -23,8 +23,8 @@ const (
 // next minute's ticks may send. A wave draws from that, and waits only where there is
 // too little. Safe for concurrent use.
 type ledger struct {
-	now func() time.Time
-	ask func() // wants a write soon
+	clock func() time.Time // the wall's; ticks have time.Now's, which nobody sets
+	ask   func()           // wants a write soon
 
 	mu       sync.Mutex
 	off      bool // there is no state
@@ -65,8 +65,8 @@ type account struct {
 	all     bool // the day's limit is reserved as a whole
 }
 
-func newLedger(now func() time.Time, ask func()) *ledger {
-	return &ledger{now: now, ask: ask, next: map[string]ahead{}, under: map[*played]drawn{}, accounts: map[string]*account{}, ended: make(chan struct{})}
+func newLedger(clock func() time.Time, ask func()) *ledger {
+	return &ledger{clock: clock, ask: ask, next: map[string]ahead{}, under: map[*played]drawn{}, accounts: map[string]*account{}, ended: make(chan struct{})}
 }
 
 // due says when a probe runs next.
@@ -89,7 +89,7 @@ func (g *ledger) forget(id string) {
 func (g *ledger) draw(ctx context.Context, w *played, p *plan.Plan) bool {
 	limit := time.NewTimer(reserveWithin)
 	defer limit.Stop()
-	d := drawn{target: w.loop.spec.Target, most: mostOf(p), ends: g.now().Add(p.LongestWall), token: tokenOf(w.loop.spec)}
+	d := drawn{target: w.loop.spec.Target, most: mostOf(p), ends: time.Now().Add(p.LongestWall), token: tokenOf(w.loop.spec)}
 	for late := false; ; {
 		ended, ok := g.try(w, d, late)
 		if ok {
@@ -147,14 +147,15 @@ func (g *ledger) stop() {
 func (g *ledger) reserve(left func(target string) (int, bool)) state.Reservation {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := g.now()
+	now := time.Now()
 	until := now.Add(aheadFor)
-	r := state.Reservation{Most: map[string]int{}, Now: until, Last: until} // across midnight it counts for the new day, and for the old one
+	last := until                                                                // when all of it has left
+	r := state.Reservation{Most: map[string]int{}, Now: g.clock().Add(aheadFor)} // across midnight it counts for the new day, and for the old one
 	tokens := map[token]bool{}
 	for _, d := range g.under {
 		r.Most[d.target] += d.most
 		tokens[d.token] = true
-		r.Last = latest(r.Last, d.ends)
+		last = latest(last, d.ends)
 	}
 	for _, a := range g.accounts {
 		a.granted, a.since, a.all = 0, 0, false
@@ -170,7 +171,7 @@ func (g *ledger) reserve(left func(target string) (int, bool)) state.Reservation
 		g.accounts[a.target].granted += n * a.most
 		r.Most[a.target] += n * a.most
 		tokens[a.token] = true
-		r.Last = latest(r.Last, until.Add(a.lasts))
+		last = latest(last, until.Add(a.lasts))
 	}
 	for target, n := range r.Most {
 		if most, known := left(target); known && n >= most {
@@ -185,6 +186,7 @@ func (g *ledger) reserve(left func(target string) (int, bool)) state.Reservation
 			r.Most[tokensAt(t.host)]++
 		}
 	}
+	r.Last = g.clock().Add(last.Sub(now))
 	g.covered = until
 	return r
 }

@@ -36,8 +36,9 @@ type station struct {
 	status map[string]int // what a path is answered with; none: 200
 	hits   map[string][]time.Time
 	slow   time.Duration
-	told   []string // what Slack received
-	hangs  bool     // Slack takes what it is sent, and never answers
+	slows  map[string]time.Duration // likewise, one path
+	told   []string                 // what Slack received
+	hangs  bool                     // Slack takes what it is sent, and never answers
 }
 
 // logged is a log that is read while it is written.
@@ -114,7 +115,7 @@ func (s *station) stop() error {
 func (s *station) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.hits[r.URL.Path] = append(s.hits[r.URL.Path], time.Now())
-	status, slow := s.status[r.URL.Path], s.slow
+	status, slow := s.status[r.URL.Path], s.slow+s.slows[r.URL.Path]
 	s.mu.Unlock()
 	time.Sleep(slow)
 	if status != 0 {
