@@ -30,9 +30,10 @@ final class Bursts {
             if (jobs.isEmpty()) {
                 warmUp(job);
             }
+            long later = 70_000_000L * jobs.size(); // two jobs' bursts would wait for each other's threads
             jobs.add(new Thread(() -> {
                 try {
-                    play(job);
+                    play(job, later);
                 } catch (Exception e) {
                     throw new IllegalStateException(e);
                 }
@@ -83,7 +84,7 @@ final class Bursts {
         return builder.build();
     }
 
-    private static void play(String[] job) throws Exception {
+    private static void play(String[] job, long later) throws Exception {
         CloseableHttpClient client = client(job);
         TreeMap<String, Integer> errors = new TreeMap<>();
         String[] times = job[5].split(",");
@@ -94,7 +95,7 @@ final class Bursts {
             long[] mine = left[i];
             Thread t = new Thread(() -> {
                 awaitStart();
-                String error = call(client, job[1], start + offset, mine);
+                String error = call(client, job[1], start + later + offset, mine);
                 synchronized (errors) {
                     if (error != null) {
                         errors.merge(error, 1, Integer::sum);
@@ -110,8 +111,8 @@ final class Bursts {
         long late = 0;
         StringBuilder log = new StringBuilder();
         for (int i = 0; i < times.length; i++) {
-            late = Math.max(late, left[i][0] - start - Long.parseLong(times[i]) * 1_000_000L);
-            log.append(i > 0 ? "," : "").append("[" + (left[i][0] - start) / 1000 + "," + left[i][1] / 1000 + "]");
+            late = Math.max(late, left[i][0] - start - later - Long.parseLong(times[i]) * 1_000_000L);
+            log.append(i > 0 ? "," : "").append("[" + (left[i][0] - start - later) / 1000 + "," + left[i][1] / 1000 + "]");
         }
         print(job[0], times.length, errors, "\"late_ms\":" + late / 1_000_000 + ",\"left_us\":[" + log + "]");
     }
