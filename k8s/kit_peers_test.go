@@ -75,7 +75,11 @@ func (k *kit) try(t *testing.T, s shipment) {
 	}
 	k.cluster.Apply(yaml, "-n", s.name, "--server-side")
 	if strings.Contains(yaml, "\nkind: Deployment\n") {
-		pod := k.pods(t, s.name, "app.kubernetes.io/name=perch", 1)[0]
+		replicas := 1
+		if strings.Contains(yaml, "\n  replicas: 2\n") {
+			replicas = 2 // the first one that begins leads
+		}
+		pod := k.pods(t, s.name, "app.kubernetes.io/name=perch", replicas)[0]
 		k.mayNothingElse(t, s.name, pod.Spec.ServiceAccountName)
 		if !s.idle {
 			k.serves(t, pod)
