@@ -99,7 +99,7 @@ func sharedFields() []field {
 			field{key: "attempts", doc: "All tries, the first included.", value: count(1, 2), builtin: 1},
 			field{key: "backoff", doc: "Before the second.", value: duration(0, time.Minute), builtin: "200ms"},
 		)},
-		{key: "keep_alive", doc: "Kind idle: what the path is expected to honour.", value: duration(100*time.Millisecond, 24*time.Hour)},
+		{key: "keep_alive", doc: "Kinds idle and burst: what the path is expected to honour.", value: duration(100*time.Millisecond, 24*time.Hour)},
 		{key: "holds", doc: "Kind idle: how long connections are held. Left out: a ladder just below and above keep_alive and each limit of the client, and inside the danger band that the last run measured; perch plan shows it.", value: listOf(duration(10*time.Millisecond, 24*time.Hour), 1, 64)},
 	}, reachFields()...)
 }
