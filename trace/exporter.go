@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -28,10 +29,12 @@ type Options struct {
 	Source     Source
 }
 
-// Exporter sends by OTLP over HTTP: protocol buffers, compressed by gzip.
+// Exporter sends by OTLP over HTTP: protocol buffers, compressed by gzip. It is not for
+// concurrent use.
 type Exporter struct {
 	o   Options
 	url *url.URL
+	zip *gzip.Writer // nil: nothing was sent yet
 }
 
 // New returns an exporter; the error is an endpoint that is no URL, and does not
@@ -52,7 +55,7 @@ func New(o Options) (*Exporter, error) {
 	if o.Histograms == "" {
 		o.Histograms = Exponential
 	}
-	return &Exporter{o, u}, nil
+	return &Exporter{o: o, url: u}, nil
 }
 
 // Spans sends them, and returns those that could not be sent and may be sent again:

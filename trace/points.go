@@ -23,7 +23,7 @@ const (
 )
 
 // mostPoints is how many series one request carries.
-const mostPoints = 2000
+const mostPoints = 1000
 
 // window is the time in which the deltas of a request grew.
 type window struct{ from, to time.Time }

@@ -27,7 +27,7 @@ const (
 // send posts a message until it is taken, refused, or tried often enough; it waits no
 // longer than ctx has left. A *refusedError: it must not be sent again.
 func (x *Exporter) send(ctx context.Context, path string, m proto.Message) error {
-	body, err := packed(m)
+	body, err := x.packed(m)
 	if err != nil {
 		return &refusedError{fmt.Sprintf("encoding it: %v", err)}
 	}
@@ -59,15 +59,20 @@ func pausing(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func packed(m proto.Message) ([]byte, error) {
+// packed encodes and compresses a message. The compressor, a megabyte, is made once.
+func (x *Exporter) packed(m proto.Message) ([]byte, error) {
 	raw, err := proto.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	_, _ = z.Write(raw) // a buffer takes everything
-	_ = z.Close()
+	if x.zip == nil {
+		x.zip = gzip.NewWriter(&b)
+	} else {
+		x.zip.Reset(&b)
+	}
+	_, _ = x.zip.Write(raw) // a buffer takes everything
+	_ = x.zip.Close()
 	return b.Bytes(), nil
 }
 
