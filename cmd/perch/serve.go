@@ -29,8 +29,13 @@ func newServe(sys system) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Each probe on its every, for long: alerts, and answers /, /metrics, /healthz, /readyz", Args: noArgs,
 		Long: `The Deployment's command: runs each probe on its every, alerts as it goes, and answers /metrics, /healthz,
-/readyz and, for people, a status page at / on metrics.listen (it has no login: docs/status-page.md). Ends at SIGTERM, with status 0 when all is saved, 4 when perch could not do
-its own part. docs/serve.md has the rest.`,
+/readyz and, for people, a status page at / on metrics.listen (it has no login: docs/status-page.md).
+
+Takes in a changed config, a mounted ConfigMap's and the platform team's policy included, within seconds, and at
+SIGHUP at once; a bad one is refused as a whole, and the one before it stays.
+
+Ends at SIGTERM, with status 0 when all is saved, 4 when perch could not do its own part. docs/serve.md has the
+rest.`,
 	}
 	flags.bindConfig(cmd)
 	beside.bind(cmd)
