@@ -226,13 +226,14 @@ func loseNothing(t *testing.T, r *rand.Rand) {
 	var gotTotal, gotSum float64
 	var gotCount uint64
 	for _, p := range s.v.Points() {
-		if p.Kind == "sum" {
+		switch p.Kind {
+		case "sum":
 			gotTotal += p.Value
 			if p.From.Before(from) || !p.From.Before(p.To) {
 				t.Errorf("from %s to %s, after one to %s", p.From, p.To, from)
 			}
 			from = p.To
-		} else if p.Kind == "exponential" {
+		case "exponential":
 			gotCount, gotSum = gotCount+p.Count, gotSum+p.Sum
 		}
 	}
