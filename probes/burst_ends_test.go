@@ -259,3 +259,20 @@ func TestBurstWithTokens(t *testing.T) {
 		}
 	})
 }
+
+// A target that goes down in the gap costs what was idle, a control, and two more
+// connections.
+func TestBurstWhoseTargetGoesDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := newPeer(t, answer(200)), &desk{t: t}
+		p.idle = 8 * time.Second
+		time.AfterFunc(14*time.Second, func() { _ = p.network.Close() })
+		o := RunBurst(t.Context(), bursting(t, PoolFIFO), newEnv(p, d))
+		last := o.Attempts[len(o.Attempts)-1]
+		if got := drawn(o, 2); got != "1:eof 2:eof 3:eof 0+:connect_failed 0+:connect_failed" || o.Cut != "" ||
+			!strings.Contains(last.Detail, "no call #6 of burst 2: 3 new connections in a row failed") {
+			t.Errorf("%s, cut %q: %s", got, o.Cut, last.Detail)
+		}
+		d.settled(t)
+	})
+}
