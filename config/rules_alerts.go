@@ -155,12 +155,12 @@ func matchesAny(match string, targets []probes.Target) bool {
 
 // doubtAccepted warns about a finding that no probe of the target can give.
 func (c *checker) doubtAccepted(list []acceptedSettings, t probes.Target) {
-	idle := slices.ContainsFunc(t.Probes, func(s probes.Spec) bool { return s.Kind == probes.KindIdle })
+	idle := slices.ContainsFunc(t.Probes, func(s probes.Spec) bool { return s.Kind == probes.KindIdle || s.Kind == probes.KindBurst })
 	for _, a := range list {
 		at, d := c.at(a.Place, "diagnosis"), probes.Diagnosis(a.Diagnosis)
 		switch {
 		case !idle && (d.OnlyIdle() || d.AtIdleAge() && a.Idle.To > 0):
-			c.warn(at, "no probe of this target can give "+a.Diagnosis+" here: it takes one of kind idle", "take it out, or add such a probe")
+			c.warn(at, "no probe of this target can give "+a.Diagnosis+" here: it takes one of kind idle or burst", "take it out, or add such a probe")
 		case d == probes.DiagnosisCertificate && t.URL != nil && t.URL.Scheme == "http":
 			c.warn(at, "no probe of this target can give "+a.Diagnosis+": its url is plain http", "take it out")
 		}

@@ -67,7 +67,8 @@ func (d Diagnosis) CanFail() bool {
 	}
 }
 
-// OnlyIdle reports whether only a rung of kind idle can fail with it.
+// OnlyIdle reports whether only a connection that idled can fail with it: a rung of kind
+// idle, or a reused call of kind burst.
 func (d Diagnosis) OnlyIdle() bool {
 	switch d {
 	case DiagnosisUndeclaredClose, DiagnosisEarlyClose, DiagnosisStaleConnection, DiagnosisStalled, DiagnosisSilentDrop:

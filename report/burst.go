@@ -21,13 +21,15 @@ func (p *page) burst(o *probes.Outcome) {
 	if len(sums) == 0 {
 		return
 	}
-	p.hang([]span{plain(margin)}, span{inkFaint, burstRow("burst", "calls", "fresh", "reused", "dead", "failed", "which calls")})
+	p.hang([]span{plain(margin)}, span{inkFaint, burstRow([7]string{"burst", "calls", "fresh", "reused", "dead", "failed", "which calls"})})
 	for _, s := range sums[:min(len(sums), burstRows)] {
 		shade := inkPlain
 		if s.Dead > 0 {
 			shade = inkWarn
 		}
-		p.hang([]span{plain(margin)}, span{shade, burstRow(fmt.Sprint(s.Burst), fmt.Sprint(s.Calls), fmt.Sprint(s.Fresh), fmt.Sprint(s.Reused), fmt.Sprint(s.Dead), fmt.Sprint(s.Failed), whichCalls(s))})
+		p.hang([]span{plain(margin)}, span{shade, burstRow([7]string{
+			fmt.Sprint(s.Burst), fmt.Sprint(s.Calls), fmt.Sprint(s.Fresh), fmt.Sprint(s.Reused), fmt.Sprint(s.Dead), fmt.Sprint(s.Failed), whichCalls(s),
+		})})
 	}
 	if more := sums[min(len(sums), burstRows):]; len(more) > 0 {
 		t := probes.Total(more)
@@ -36,8 +38,8 @@ func (p *page) burst(o *probes.Outcome) {
 }
 
 // burstRow is one line of the table; a terminal's spaces are kept by what does not break.
-func burstRow(burst, calls, fresh, reused, dead, failed, which string) string {
-	row := strings.TrimRight(fmt.Sprintf("%5s %6s %6s %7s %5s %7s  %s", burst, calls, fresh, reused, dead, failed, which), " ")
+func burstRow(cells [7]string) string {
+	row := strings.TrimRight(fmt.Sprintf("%5s %6s %6s %7s %5s %7s  %s", cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6]), " ")
 	return strings.ReplaceAll(row, " ", unbroken)
 }
 
