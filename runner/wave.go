@@ -163,6 +163,10 @@ func (w *wave) startAll(ctx context.Context) {
 			w.done <- unstarted(s.Step, probes.CutSkipped, why)
 			continue
 		}
+		if len(w.steps) == 1 { // nobody else waits to start
+			w.play(ctx, s.Step, slots)
+			continue
+		}
 		go w.play(ctx, s.Step, slots)
 	}
 }

@@ -25,7 +25,9 @@ func (s *service) handIn(pl *played) {
 	defer s.mu.Unlock()
 	pl.at, pl.failed = time.Now(), slices.ContainsFunc(pl.seen, failed)
 	s.arrived = append(s.arrived, pl)
-	s.poke()
+	if n := len(s.arrived); n == 1 || n == mostGathered { // no other makes the next turn sooner
+		s.poke()
+	}
 }
 
 // poke wakes whoever takes waves in.
