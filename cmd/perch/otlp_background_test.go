@@ -101,10 +101,10 @@ func TestBackgroundFails(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
+		synctest.Wait() // for a sending at this very instant
 		if n := strings.Count(log(), "level=ERROR"); n < 2 || n > 4 {
 			t.Errorf("%d lines in 11 minutes:\n%s", n, log())
 		}
-		synctest.Wait() // for a sending at this very instant
 		r.status = 200
 		if !p.endExport(t.Context()) {
 			t.Error(log())
