@@ -117,6 +117,7 @@ func (s *service) serve(ctx context.Context) error {
 // start begins the loops of a config's probes that have none.
 func (s *service) start(ctx context.Context, f *fit) {
 	now := time.Now()
+	var begin []func()
 	for id, p := range f.probes {
 		if s.loops[id] != nil {
 			continue
@@ -136,12 +137,18 @@ func (s *service) start(ctx context.Context, f *fit) {
 		s.loops[id] = l
 		s.sayNotes(p.notes)
 		s.mu.Unlock()
-		s.under.Go(func() {
+		tick := k.first(now, last)
+		s.expect(l, tick, tick.Add(2*p.lasts+slowest)) // all of them, before the first begins: one write reserves for all
+		begin = append(begin, func() {
 			if before != nil {
 				<-before.done // it was cut short
 			}
-			s.run(mine, l, k.first(now, last))
+			s.run(mine, l, tick)
 		})
+	}
+	s.keptAt = time.Time{} // what they may send is reserved at once
+	for _, run := range begin {
+		s.under.Go(run)
 	}
 }
 

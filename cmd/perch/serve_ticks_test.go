@@ -47,7 +47,7 @@ func TestFirstTick(t *testing.T) {
 	}{
 		{"never ran", time.Hour, 50*time.Minute + 7*time.Second, 0, 7 * time.Second},
 		{"never ran, and its place comes first", time.Hour, 3 * time.Second, 0, 3 * time.Second},
-		{"within its every where that is short", 10 * time.Second, 4 * time.Second, 0, 4 * time.Second},
+		{"at its place where its every is short", 10 * time.Second, 4 * time.Second, 0, 4 * time.Second},
 		{"ran at its place", 10 * time.Minute, 4 * time.Minute, 6 * time.Minute, 4 * time.Minute},
 		{"ran at its place, a moment ago", 10 * time.Minute, 0, time.Second, 10 * time.Minute},
 		{"ran elsewhere: not before it is due", 10 * time.Minute, 4 * time.Minute, 2 * time.Minute, 14 * time.Minute},
@@ -88,6 +88,10 @@ func TestTickAfter(t *testing.T) {
 		}
 	}
 	k.atMost = 10 * time.Second // the policy's: a run may come 1 s early
+	odd := ticks{every: 10 * time.Second, phase: 4 * time.Second}
+	if got := odd.first(own, time.Time{}); got.Sub(own) != time.Second {
+		t.Errorf("begun beside a whole multiple of its every it runs %s later, want it at its place", got.Sub(own))
+	}
 	if next, _ := k.after(own.Add(-5*time.Second), own); next.Sub(own) != 10*time.Second {
 		t.Errorf("%s later, though the policy asks for 10 s", next.Sub(own))
 	}
