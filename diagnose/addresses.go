@@ -12,7 +12,7 @@ import (
 // byAddress cuts an observation of each of a host's addresses into one of each; nil
 // where there are not at least two.
 func byAddress(o probes.Observation) []probes.Observation {
-	if o.Kind == probes.KindIdle || o.Cut != "" {
+	if o.Kind == probes.KindIdle || o.Cut != "" || len(o.Attempts) < 2 {
 		return nil
 	}
 	var parts []probes.Observation

@@ -16,7 +16,7 @@ const (
 	// together is how far apart the places of probes are: those of one begin at once.
 	// Where each woke the process by itself, which had gone cold meanwhile, 200 probes
 	// a second took nearly twice the processor time.
-	together = 50 * time.Millisecond
+	together = 100 * time.Millisecond
 )
 
 // ticks are the instants at which a probe runs: one in each every, at a place in it
@@ -32,7 +32,7 @@ func ticksOf(name, id string, every, least time.Duration) ticks {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name + "\x00" + id)) // a hash's never fails
 	phase := time.Duration(mixed(h.Sum64()) % uint64(every))
-	return ticks{every: every, phase: phase.Truncate(min(together, every/20)), atMost: least}
+	return ticks{every: every, phase: phase.Truncate(min(together, every/10)), atMost: least}
 }
 
 // mixed spreads what differs in the last letter alone over all bits (the end of
