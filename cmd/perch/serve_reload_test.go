@@ -326,3 +326,34 @@ func TestServeReloadsForLong(t *testing.T) {
 		t.Errorf("after a quarter of the reloads and after all: heap %v, goroutines %v", heap, goroutines)
 	}
 }
+
+// A policy that becomes stricter holds at once, though the config was not adapted and is
+// refused.
+func TestServeKeepsAStricterPolicy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, m := reloaded(t, reloading, &shelf{})
+		policy := filepath.Join(t.TempDir(), "policy.yaml")
+		s.service.sys.mounted = policy
+		s.service.files = newFiles(s.service.sys, m.dir)
+		s.begin()
+		time.Sleep(2 * time.Minute)
+		m.must(os.WriteFile(policy, []byte("version: 1\nhosts: [192.0.2.2]\n"), 0o600))
+		time.Sleep(inUse)
+		often, hold, other := len(s.asked("/often")), len(s.asked("/hold")), len(s.asked("/other"))
+		time.Sleep(5 * time.Minute)
+		if n := len(s.asked("/often")) - often; n != 0 {
+			t.Errorf("what the policy does not allow was asked %d times", n)
+		}
+		if n := len(s.asked("/hold")) - hold; n != 0 {
+			t.Errorf("%d requests left on what was held", n)
+		}
+		if n := len(s.asked("/other")) - other; n < 29 {
+			t.Errorf("what it allows was asked %d times in 5 m", n)
+		}
+		s.wants("/metrics", 200, `perch_config_last_reload_successful{perch="shop",vantage="test"} 0`)
+		want(t, "the log", s.log.String(), "the changed config is refused", "policy.yaml:2: hosts")
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
