@@ -21,6 +21,7 @@ type rung struct {
 	release  func()
 	ahead    *time.Timer // fetches the reuse's token; nil: none is needed
 	done     func(Observation)
+	closed   bool // the watcher was told that the peer ended the connection
 	told     bool // the watcher, that it is done
 	reported bool // to done
 }
@@ -81,6 +82,7 @@ func (r *rung) ready(ctx context.Context) bool {
 // holdOn does nothing but hold: its frames are all that stays in memory.
 func (r *rung) holdOn(ctx context.Context, until time.Time) {
 	defer r.recover()
+	r.conn.OnEnd(func(c *wire.Close) { r.tellClose(seenClose(c)) })
 	held := r.conn.Hold(ctx, until, r.call.spec.Search)
 	go r.reuse(ctx, held)
 }
@@ -89,7 +91,9 @@ func (r *rung) reuse(ctx context.Context, held wire.Held) {
 	defer r.recover()
 	if held.Close != nil {
 		r.obs.Close = seenClose(held.Close)
-		r.call.env.tell(r.call.spec, Event{What: EventClosed, Hold: r.hold, Close: r.obs.Close})
+		if !r.closed {
+			r.tellClose(r.obs.Close)
+		}
 	}
 	if held.Canceled {
 		r.finish(denied(ctx, r.obs, context.Cause(ctx)))
@@ -117,6 +121,12 @@ func (r *rung) reuse(ctx context.Context, held wire.Held) {
 	}
 	r.call.pinnedIP(ctx, &r.obs)
 	r.finish(r.obs)
+}
+
+// tellClose tells the watcher that the peer ended the connection.
+func (r *rung) tellClose(c *Close) {
+	r.closed = true
+	r.call.env.tell(r.call.spec, Event{What: EventClosed, Hold: r.hold, Close: c})
 }
 
 // control follows a failed reuse at once: a dead connection and a dead

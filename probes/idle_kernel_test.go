@@ -156,6 +156,28 @@ func TestWatcherPanicsAtClose(t *testing.T) {
 	d.settled(t)
 }
 
+// The watcher is told of a close as it is seen, once, and not when the hold ends.
+func TestCloseIsToldAtOnce(t *testing.T) {
+	d := &desk{t: t}
+	address, env := labEnv(t, "idle_fin", 40*time.Millisecond, d)
+	var until time.Time
+	var closed []Event
+	env.Watch = func(e Event) {
+		switch e.What {
+		case EventHolding:
+			until = e.Until
+		case EventClosed:
+			closed = append(closed, e)
+		case EventStarted, EventDone:
+		}
+	}
+	o := playReal(t.Context(), newSpec(t, KindIdle, address), time.Second, env)
+	if len(closed) != 1 || !closed[0].At.Before(until) || closed[0].Close.How != HowFIN {
+		t.Errorf("told %+v, want one FIN before the hold's end at %s: %+v", closed, until, o)
+	}
+	d.settled(t)
+}
+
 // A server that says nothing of it and closes after its redirect is no idle
 // close: nothing was held.
 func TestRedirectThenFIN(t *testing.T) {

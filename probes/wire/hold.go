@@ -13,7 +13,13 @@ type idleRecord struct {
 	events []Snapshot
 	bytes  *Close // first bytes
 	end    *Close // first FIN or RST
+
+	ended func(*Close) // told of end as it is seen; nil: nobody is
 }
+
+// OnEnd has f told of the peer's FIN or RST as the next Hold sees it, in Hold's
+// goroutine and before it returns.
+func (c *Conn) OnEnd(f func(*Close)) { c.idle.ended = f }
 
 // Hold waits until the instant until without consuming anything, so that what
 // a client finds afterwards is what it would have found without us. With
@@ -107,6 +113,9 @@ func (r *idleRecord) record(s *Snapshot, since time.Time) {
 			state = "rst"
 		}
 		r.end = s.close(state, since)
+		if r.ended != nil {
+			r.ended(r.end)
+		}
 	}
 }
 
