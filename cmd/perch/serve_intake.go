@@ -178,6 +178,10 @@ func (s *service) takeIn(ctx context.Context, layer []*played, muted silences) {
 		w.silenced = muted
 	}
 	w.count(run)
+	run.Budget = slices.DeleteFunc(run.Budget, func(u probes.BudgetUse) bool { // what is gone is not shown again
+		_, there := s.limits[u.Target]
+		return !there
+	})
 	run.Problems = w.problems
 	s.unseen = append(s.unseen, run)
 	w.observed = true

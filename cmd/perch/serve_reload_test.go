@@ -206,11 +206,18 @@ func TestServeTakesOutATarget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := reloaded(t, reloading, &shelf{})
 		s.answers("/other", 404)
+		s.slows = map[string]time.Duration{"/other": 2 * time.Second}
+		hangup := make(chan os.Signal)
+		s.service.hangup = hangup
 		s.begin()
 		time.Sleep(time.Minute)
 		s.wants("/metrics", 200, `perch_incident_open{family="contract",perch="shop",target="other",vantage="test"} 1`)
 		out := reloading[:strings.Index(reloading, "  - name: other")] + reloading[strings.Index(reloading, "alerts:"):]
+		for before := len(s.asked("/other")); len(s.asked("/other")) == before; { // it is under way when it is taken out
+			time.Sleep(100 * time.Millisecond)
+		}
 		m.swap(out)
+		hangup <- os.Interrupt
 		time.Sleep(30 * time.Minute)
 		if _, body := s.get("/metrics"); strings.Contains(body, `target="other"`) {
 			t.Error("the target that is gone is still shown")
