@@ -40,6 +40,7 @@ type world struct {
 // disk that is full at times, and a wall clock that is set. Nothing may grow, no
 // schedule slip, no reason be wrong.
 func TestSoak(t *testing.T) {
+	t.Parallel() // with those that are killed, which take little
 	dice, w := rolled(t), newWorld(t)
 	config := mount(t, w.config(nil))
 	told := control(t.TempDir())
