@@ -21,6 +21,11 @@ import (
 // platform team's policy may ask for less.
 const withoutEvery = 5 * time.Minute
 
+// servesAt is when serve collects garbage, in place of collectAt: at 50 that was a
+// sixth of the processor time of 200 probes a second, for 11 of 77 MiB. In a Pod
+// GOMEMLIMIT keeps it within the memory that the manifest asks for.
+const servesAt = 100
+
 func newServe(sys system) *cobra.Command {
 	var flags runFlags
 	var out outputFlags
@@ -43,6 +48,9 @@ rest.`,
 	cmd.Flags().BoolVar(&elect, "elect", false, "one of several replicas: by the Lease of state.configmap one probes, and the others stand by")
 	cmd.Flags().StringVar(&out.format, "output", "none", "none, text or json: the report of each run, of what was over at one time, to stdout")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if _, set := sys.env("GOGC"); !set {
+			debug.SetGCPercent(servesAt)
+		}
 		if !slices.Contains([]string{"none", "text", "json"}, out.format) {
 			return usage(fmt.Errorf("--output %q: want none, text or json", out.format))
 		}
