@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -97,7 +98,11 @@ func (x *Exporter) post(ctx context.Context, path string, body []byte) (wait tim
 	r.Header.Set("Content-Encoding", "gzip")
 	r.Header.Set("User-Agent", "perch/"+x.o.Source.Version)
 	resp, err := x.o.Client.Do(r)
-	if err != nil {
+	var untrusted *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &untrusted):
+		return -1, x.told(ctx, err)
+	case err != nil:
 		return 0, x.told(ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }()

@@ -82,7 +82,7 @@ func TestEveryCommandHasEveryOutput(t *testing.T) {
 // fail is one all the same where nothing does.
 func TestJUnitFollowsFailOn(t *testing.T) {
 	t.Parallel()
-	down := configFile(t, "http://127.0.0.1:1", oneProbe)
+	down := configFile(t, "http://127.0.0.1:1", oneProbe+"alerts: {settle: none}\n")
 	for failOn, code := range map[string]int{"fail": exitFindings, "degraded": exitFindings, "never": exitOK} {
 		r := perch(t.Context(), nil, "run", "--config", down, "--output", "junit", "--fail-on", failOn)
 		if r.code != code {
