@@ -22,6 +22,7 @@ type Env struct {
 	Getenv      func(string) (string, bool) // the environment, which may name a proxy; nil: an empty one
 	IDs         *IDs
 	Slots       Slots
+	Fence       func() error  // why nothing may leave any more: asked right before each dial, and before a token request, which asks no Slots; nil: nothing bars it
 	Settler     Settler       // nil: a connection that cannot be opened counts at once
 	Learn       func(Attempt) // told of each attempt as it ends, before anything follows it; nil: nobody
 	Watch       func(Event)   // nil: nobody watches
@@ -93,6 +94,14 @@ type Denied struct {
 
 // Error gives the why.
 func (d *Denied) Error() string { return d.Why }
+
+// barred says why nothing may leave any more.
+func (e Env) barred() error {
+	if e.Fence == nil {
+		return nil
+	}
+	return e.Fence()
+}
 
 func (e Env) tell(s *Spec, ev Event) {
 	if e.Watch == nil {

@@ -108,7 +108,7 @@ func (c *call) open(ctx context.Context, role Role) (x exchanged) {
 	o := c.options()
 	var refused error
 	o.Allow = func(a netip.Addr) error {
-		err := c.env.Policy.Address(a)
+		err := cmp.Or(c.env.barred(), c.env.Policy.Address(a)) // a resolver may have taken seconds
 		if refused == nil {
 			refused = err
 		}

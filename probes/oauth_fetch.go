@@ -2,6 +2,7 @@ package probes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -23,8 +24,8 @@ import (
 const maxTokenAnswer = 256 << 10
 
 // FetchToken asks a spec's token endpoint for a token, once. Its error is a
-// *TokenError; a *Denied when the policy does not allow the request; the context's;
-// or says what of the config could not be read.
+// *TokenError; a *Denied when the policy does not allow the request; the fence's; the
+// context's; or says what of the config could not be read.
 func FetchToken(ctx context.Context, s *Spec, env Env) (Token, error) {
 	o := s.OAuth
 	secret, err := env.Secrets(o.Secret)
@@ -57,7 +58,10 @@ func FetchToken(ctx context.Context, s *Spec, env Env) (Token, error) {
 
 // tokenTrip carries token requests over perch's own connections: the same dial,
 // proxy, policy, timeouts and bounds as a probe's.
-type tokenTrip struct{ call *call }
+type tokenTrip struct {
+	call   *call
+	barred error // by the fence
+}
 
 func newTokenTrip(s *Spec, env Env) (*tokenTrip, error) {
 	asked := &Spec{
@@ -69,7 +73,7 @@ func newTokenTrip(s *Spec, env Env) (*tokenTrip, error) {
 	if same {
 		asked.TLS, asked.Way.Socket = s.TLS, s.Way.Socket
 	}
-	env.Slots, env.Settler, env.Learn, env.Watch, env.Own = noBudget{}, nil, nil, nil, nil
+	env.Slots, env.Settler, env.Learn, env.Watch, env.Own = ownBudget{env.barred}, nil, nil, nil, nil
 	c := &call{spec: asked, env: env}
 	if err := c.prepare(); err != nil {
 		return nil, err
@@ -85,16 +89,19 @@ func newTokenTrip(s *Spec, env Env) (*tokenTrip, error) {
 		}
 		c.tls.RootCAs.AppendCertsFromPEM(pem)
 	}
-	return &tokenTrip{c}, nil
+	return &tokenTrip{call: c}, nil
 }
 
-// noBudget is the budget of what has one of its own.
-type noBudget struct{}
+// ownBudget is the budget of what was counted in one of its own: only the fence
+// holds it back.
+type ownBudget struct{ barred func() error }
 
-func (noBudget) Send(ctx context.Context, _ Role) error           { return ctx.Err() }
-func (noBudget) HoldUntil(time.Time) bool                         { return true }
-func (noBudget) Together(ctx context.Context) error               { return ctx.Err() }
-func (noBudget) Dial(ctx context.Context, _ Role) (func(), error) { return func() {}, ctx.Err() }
+func (b ownBudget) Send(ctx context.Context, _ Role) error { return cmp.Or(b.barred(), ctx.Err()) }
+func (ownBudget) HoldUntil(time.Time) bool                 { return true }
+func (ownBudget) Together(ctx context.Context) error       { return ctx.Err() }
+func (b ownBudget) Dial(ctx context.Context, role Role) (func(), error) {
+	return func() {}, b.Send(ctx, role)
+}
 
 // RoundTrip makes one exchange on a connection of its own.
 func (t *tokenTrip) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -106,6 +113,7 @@ func (t *tokenTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer x.close()
 	switch {
 	case x.denied != nil:
+		t.barred = c.env.barred()
 		return nil, x.denied
 	case x.conn == nil:
 		return nil, t.error(string(x.attempt.Reason) + ": " + x.attempt.Detail)
@@ -119,7 +127,8 @@ func (t *tokenTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 		HTTP: r, MaxHead: maxHead, MaxBody: maxTokenAnswer, Timeout: c.spec.Timeouts.Response,
 		Gate: func(context.Context) error {
 			// Its method is the protocol's own, whatever the policy allows of a probe's.
-			refused = c.env.Policy.Host(r.URL.Hostname())
+			t.barred = c.env.barred()
+			refused = cmp.Or(t.barred, c.env.Policy.Host(r.URL.Hostname()))
 			return refused
 		},
 	})
@@ -147,6 +156,8 @@ func (t *tokenTrip) failed(ctx context.Context, err error) error {
 	var ours *TokenError
 	var said *oauth2.RetrieveError
 	switch {
+	case t.barred != nil:
+		return t.barred
 	case errors.As(err, &denied):
 		return denied
 	case ctx.Err() != nil:

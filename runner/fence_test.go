@@ -3,6 +3,9 @@ package runner_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/url"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,4 +71,43 @@ func TestAFenceThatBarsAll(t *testing.T) {
 			t.Errorf("%d requests, %d connections", len(s.seen()), len(s.opens))
 		}
 	})
+}
+
+// At whichever moment the fence begins to bar, that is the end: nothing more reaches the
+// token endpoint, the API, or where a redirect leads, and no connection is opened.
+func TestTheFenceHoldsAtEachMoment(t *testing.T) {
+	const all = 5 // a connection and the token, a connection and two requests on it
+	for after := range all + 1 {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSite(t, func(_ int, h hit, w http.ResponseWriter) {
+				switch h.path {
+				case "/token":
+					w.Header().Set("Content-Type", "application/json")
+					_, _ = io.WriteString(w, `{"access_token":"t","token_type":"Bearer","expires_in":3600}`)
+				case "/":
+					w.Header().Set("Location", "/moved")
+					w.WriteHeader(http.StatusFound)
+				}
+			})
+			reached := func() int { return len(s.seen()) + len(s.opens) }
+			fence := func() error { // nothing else ends the run
+				if after < all && reached() >= after {
+					return errors.New("barred")
+				}
+				return nil
+			}
+			probe := newProbe(probes.KindHTTP)
+			probe.Redirects = 1
+			probe.OAuth = &probes.OAuth{
+				TokenURL: &url.URL{Scheme: "http", Host: "127.0.0.1:50", Path: "/token"}, ClientID: "me", Secret: probes.Source{Env: "SECRET"}, DailyLimit: 100,
+			}
+			out := play(t, t.Context(), s, func(o *runner.Options) { o.Fence = fence }, newTarget("api", 1, 50, probe))
+			if reached() != after {
+				t.Errorf("barred after %d of %d: %d connections and %d requests", after, all, len(s.opens), len(s.seen()))
+			}
+			if cut := out.all[0].Cut; after < 4 && cut != probes.CutCanceled || after == all && cut != "" {
+				t.Errorf("barred after %d of %d: %+v", after, all, out.all)
+			}
+		})
+	}
 }

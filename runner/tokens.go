@@ -81,6 +81,11 @@ func (t *tokens) get(ctx context.Context, s *probes.Spec, env probes.Env, w prob
 	if got, done := t.known(src, w); done { // somebody else's request brought it
 		return got, nil
 	}
+	if env.Fence != nil { // what it bars takes nothing of the day
+		if err := env.Fence(); err != nil {
+			return probes.Secret{}, err
+		}
+	}
 	if err := t.book(src, s.OAuth, w); err != nil {
 		return t.still(src, w, err)
 	}

@@ -49,7 +49,7 @@ func (r *Runner) newWave(ctx context.Context, p *plan.Plan) *wave {
 	}
 	w.env = probes.Env{
 		Dial: o.Dial, Resolve: o.Resolve, Chains: &wire.Chains{}, Policy: o.Policy, Descriptors: &r.descriptors, Refusals: &probes.ProxyRefusals{}, Secrets: w.secrets.read, ReadFile: o.ReadFile, Getenv: o.Getenv,
-		UserAgent: o.UserAgent, IDs: probes.NewIDs(p.Seed), Watch: o.Watch, Log: o.Log,
+		UserAgent: o.UserAgent, IDs: probes.NewIDs(p.Seed), Watch: o.Watch, Log: o.Log, Fence: r.fence,
 	}
 	w.env.Token = func(ctx context.Context, s *probes.Spec, wish probes.TokenWish) (probes.Secret, error) {
 		if wish.Refused != (probes.Secret{}) {
