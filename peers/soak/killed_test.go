@@ -44,7 +44,7 @@ func TestKilled(t *testing.T) {
 		fake := kubefake.New("shop", "perch-state")
 		api := startFlaky(t, "the API server", fake)
 		k.services = append(k.services, api)
-		k.state = "state: {configmap: perch-state}"
+		k.state, k.lease = "state: {configmap: perch-state}", 35*time.Second
 		kubeconfig := write(t, filepath.Join(t.TempDir(), "kubeconfig"), string(fake.Kubeconfig(api.url)))
 		k.env = []string{"KUBECONFIG=" + kubeconfig}
 		k.read = func() (state.Document, error) {
@@ -69,6 +69,7 @@ type killed struct {
 	state    string
 	always   bool // it can always be saved: SIGTERM then ends with status 0
 	env      []string
+	lease    time.Duration // for how long the next one waits for a state that a killed one held
 	read     func() (state.Document, error)
 
 	mu    sync.Mutex
@@ -161,12 +162,14 @@ func (k *killed) run(t *testing.T) {
 	all.Go(func() { k.fail(ctx, rand.New(rand.NewPCG(seeds[1], 3))) })
 
 	p := k.start(t, config)
-	terms, kills := 0, 0
+	terms, kills, lasts := 0, 0, time.Duration(0)
 	for ctx.Err() == nil {
-		pause(ctx, shortestUp+time.Duration(dice.IntN(7000))*time.Millisecond)
+		pause(ctx, lasts+shortestUp+time.Duration(dice.IntN(7000))*time.Millisecond)
+		lasts = 0
 		if dice.IntN(3) == 0 {
 			kills++
 			p.stop(t, syscall.SIGKILL)
+			lasts = k.lease
 		} else {
 			terms++
 			if code := p.stop(t, syscall.SIGTERM); code != 0 && (k.always || code != 4) {

@@ -120,10 +120,11 @@ func (l *logged) tail() string {
 	return text[max(0, len(text)-3000):]
 }
 
-// await tries until there is no error, for half a minute.
+// await tries until there is no error, for a minute and a half: a Lease that a killed
+// perch held is free half a minute after the next one first looked.
 func await(t *testing.T, what string, try func() error) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(90 * time.Second)
 	for {
 		err := try()
 		if err == nil {
