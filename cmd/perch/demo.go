@@ -26,10 +26,10 @@ func newDemo(sys system) *cobra.Command {
 		Use: "demo", Short: "Replay the incident that perch was made for, on this machine, in a few seconds", Args: cobra.NoArgs,
 		Long: `Starts a server on loopback that closes idle connections after a second, runs a sample config against it, and
 prints the report, the Slack message it would send and the metrics it would expose. No network, no set-up.
-With another --output than text, the report alone.`,
+With another --output than text for stdout, the report alone.`,
 	}
 	cmd.Flags().Uint64Var(&flags.seed, "seed", 0, "seed of the trace ids (0: a new one)")
-	out.bindFormat(cmd)
+	out.bindOutputs(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := errors.Join(flags.complete(), out.check()); err != nil {
 			return usage(err)
@@ -66,9 +66,9 @@ looking, as that pool does. This takes a few seconds.
 `
 
 // playDemo is a run that shows every sink instead of writing to it. A report that
-// is no text stands alone, for what reads it.
+// is no text stands alone on stdout, for what reads it.
 func playDemo(ctx context.Context, p *pass) error {
-	told := p.out.format == "text"
+	told := p.out.tells()
 	if told {
 		fmt.Fprint(p.sys.stdout, demoIntro)
 	}
@@ -78,16 +78,13 @@ func playDemo(ctx context.Context, p *pass) error {
 	run := p.begin(ctx)
 	p.probe(ctx, &run)
 	p.decide(&run)
-	notices := p.notices
-	if told {
-		p.notices = "" // they follow, beside the metrics
-	}
+	p.noticesApart = told // they follow, beside the metrics
 	if err := p.report(run); err != nil {
 		return own(err)
 	}
 	p.metrics.Observe(run)
 	if told {
-		if err := demoSinks(p, notices); err != nil {
+		if err := demoSinks(p); err != nil {
 			return own(err)
 		}
 	}
@@ -97,9 +94,9 @@ func playDemo(ctx context.Context, p *pass) error {
 	return nil
 }
 
-func demoSinks(p *pass, notices string) error {
+func demoSinks(p *pass) error {
 	w := p.sys.stdout
-	fmt.Fprintf(w, "\nThe Slack message it would send:\n\n%s", notices)
+	fmt.Fprintf(w, "\nThe Slack message it would send:\n\n%s", p.notices)
 	fmt.Fprint(w, "Some of the metrics it would expose (docs/safety.md says how many there can be):\n\n")
 	if err := printMetrics(w, p.metrics.Text); err != nil {
 		return err

@@ -15,8 +15,7 @@ type liveView struct {
 }
 
 func (p *pass) live() *liveView {
-	_, ok := terminal(p.sys.stdout)
-	if !ok || p.out.format != "text" {
+	if _, ok := terminal(p.sys.stdout); !ok || !p.out.shows() {
 		return &liveView{}
 	}
 	l := &liveView{view: report.NewLive(p.sys.stdout, p.sys.style()), quit: make(chan struct{}), done: make(chan struct{})}

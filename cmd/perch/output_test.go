@@ -101,3 +101,112 @@ func TestTheMessageThatWouldBeSentIsOnThePage(t *testing.T) {
 		t.Error("something stands before the page")
 	}
 }
+
+// TestSeveralReportsOfOneRun: one run, a document each, of the same run.
+func TestSeveralReportsOfOneRun(t *testing.T) {
+	t.Parallel()
+	down := configFile(t, "http://127.0.0.1:1", oneProbe)
+	s := startLab(t, "healthy", lab.Options{})
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"run", "--config", down}, exitFindings},
+		{[]string{"idle", "--max", "1s", "--connections", "1", "--rate", "20/s", "--proxy", "none", s.URL()}, exitOK},
+		{[]string{"demo"}, exitOK},
+	} {
+		t.Run(c.args[0], func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			args := append(c.args, "--output", "text", "--output-file", filepath.Join(dir, "text"))
+			for _, format := range []string{"html", "junit", "json"} {
+				args = append(args, "--output", format+"="+filepath.Join(dir, format))
+			}
+			r := perch(t.Context(), nil, args...)
+			if told := r.stdout != ""; r.code != c.code || told != (c.args[0] == "demo") {
+				t.Errorf("exit status %d, want %d: %s\nstdout: %s", r.code, c.code, r.stderr, r.stdout)
+			}
+			id := ""
+			for _, format := range []string{"json", "html", "junit", "text"} {
+				data, err := os.ReadFile(filepath.Join(dir, format))
+				if err != nil {
+					t.Fatal(err)
+				}
+				wholeDocument(t, format, string(data))
+				if format == "json" {
+					var run struct {
+						ID string `json:"run_id"`
+					}
+					if err := json.Unmarshal(data, &run); err != nil || run.ID == "" {
+						t.Fatalf("%v: %s", err, data)
+					}
+					id = run.ID
+				} else if format != "text" {
+					want(t, format, string(data), id)
+				}
+			}
+		})
+	}
+}
+
+// TestAReportThatCannotBeWritten is perch's own failure, after the others were written.
+func TestAReportThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	down := configFile(t, "http://127.0.0.1:1", oneProbe)
+	last := filepath.Join(t.TempDir(), "last.xml")
+	r := perch(t.Context(), nil, "run", "--config", down, "--output", "html=/nonexistent/a.html", "--output", "json=/nonexistent/b.json", "--output", "text", "--output", "junit="+last)
+	if r.code != exitOwn {
+		t.Errorf("exit status %d, want 4", r.code)
+	}
+	want(t, "stderr", r.stderr, "/nonexistent/a.html", "/nonexistent/b.json")
+	want(t, "stdout", r.stdout, "unreachable")
+	data, err := os.ReadFile(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wholeDocument(t, "junit", string(data))
+}
+
+// TestThePageOfADemoHasItsMessage, also where the text shows it by itself.
+func TestThePageOfADemoHasItsMessage(t *testing.T) {
+	t.Parallel()
+	page := filepath.Join(t.TempDir(), "demo.html")
+	r := perch(t.Context(), nil, "demo", "--output", "text", "--output", "html="+page)
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "the page", string(data), "The message that would be sent", "WOULD FIRE")
+	want(t, "stdout", r.stdout, "perch demo: a server on loopback", "The Slack message it would send:", "WOULD FIRE")
+	if n := strings.Count(r.stdout, "WOULD FIRE"); n != 1 {
+		t.Errorf("the message is shown %d times", n)
+	}
+}
+
+// TestOutputIsCompleted: the formats, and files behind a =.
+func TestOutputIsCompleted(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"run", "idle", "demo"} {
+		r := perch(t.Context(), nil, "__complete", command, "--output", "")
+		want(t, command, r.stdout, "text\njson\njunit\nhtml\n:4\n")
+		if r := perch(t.Context(), nil, "__complete", command, "--output", "html="); r.stdout != ":0\n" {
+			t.Errorf("%s, behind a =: %q", command, r.stdout)
+		}
+		want(t, command, perch(t.Context(), nil, command, "--help").stdout, "--output FORMAT[=FILE]", "text, json, junit or html (default text)", "repeatable")
+	}
+}
+
+func FuzzOutputs(f *testing.F) {
+	for _, s := range []string{"text", "html=a", "html=", "=a", "text,html=a", "html=a.html,junit=b", "junit=a=b", "html=a,,b"} {
+		f.Add(s, "html=a", "b")
+	}
+	f.Fuzz(func(t *testing.T, one, two, file string) {
+		all, err := outputsOf([]string{one, two}, file)
+		if err != nil {
+			return
+		}
+		if len(all) != 2 || all[0].file == all[1].file {
+			t.Errorf("%q %q %q: %+v", one, two, file, all)
+		}
+	})
+}

@@ -30,20 +30,21 @@ type pass struct {
 	log   *slog.Logger
 
 	*kept
-	plan        *plan.Plan
-	observed    bool          // the metrics hold this run: problems are counted one by one from then on
-	pushing     chan struct{} // closed when the first push has ended; nil: there is none
-	hurry       *hurry        // of finish; nil before
-	problems    []probes.Problem
-	predictsFor *probes.Client                                  // whose pool predictions are for, where it is not the target's: of perch idle
-	idlePath    clients.Path                                    // of the last idle probe: perch idle has but one
-	turn        forTurn                                         // how it waits for the state
-	fence       func() error                                    // why nothing may leave any more; nil: it may
-	beside      string                                          // of perch serve: how a command is run beside it
-	showMetrics bool                                            // print them, as the demo does
-	unsent      []alert.Notice                                  // what would have been sent, where nobody is told
-	notices     string                                          // what would have been sent, where nobody is told
-	text        func(io.Writer, probes.Run, report.Style) error // nil: report.Text
+	plan         *plan.Plan
+	observed     bool          // the metrics hold this run: problems are counted one by one from then on
+	pushing      chan struct{} // closed when the first push has ended; nil: there is none
+	hurry        *hurry        // of finish; nil before
+	problems     []probes.Problem
+	predictsFor  *probes.Client                                  // whose pool predictions are for, where it is not the target's: of perch idle
+	idlePath     clients.Path                                    // of the last idle probe: perch idle has but one
+	turn         forTurn                                         // how it waits for the state
+	fence        func() error                                    // why nothing may leave any more; nil: it may
+	beside       string                                          // of perch serve: how a command is run beside it
+	showMetrics  bool                                            // print them, as the demo does
+	unsent       []alert.Notice                                  // what would have been sent, where nobody is told
+	noticesApart bool                                            // they are shown by themselves, not below the text
+	notices      string                                          // what would have been sent, where nobody is told
+	text         func(io.Writer, probes.Run, report.Style) error // nil: report.Text
 }
 
 // kept is what outlasts a pass: the waves of perch serve share one, one at a

@@ -54,8 +54,7 @@ Exit status 1: a target could not be reached; with --compare: the paths differ. 
 	cmd.Flags().StringVar(&f.app.pod, "pod", "", "the application's `POD`, for the printed commands")
 	cmd.Flags().StringVar(&f.app.namespace, "namespace", "", "its `NAMESPACE` (default: this one)")
 	cmd.Flags().StringVar(&f.app.image, "image", "", "perch's `IMAGE`, for the printed commands")
-	cmd.Flags().StringVar(&f.out.format, "output", "text", "text or json")
-	cmd.Flags().StringVar(&f.out.file, "output-file", "", "write to `FILE` instead of stdout")
+	f.out.bindPlain(cmd, "write to `FILE` instead of stdout")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := errors.Join(f.out.check(), f.check(args)); err != nil {
 			return usage(err)

@@ -75,7 +75,7 @@ func (s *service) sayRun(w *pass, run probes.Run) (moved bool) {
 		}
 	}
 	if s.out.format != "none" {
-		if err := w.write(s.sys.stdout, run, s.sys.style()); err != nil {
+		if err := w.write(s.sys.stdout, s.out.format, run, s.sys.style()); err != nil {
 			s.log.Error("writing the report", "error", err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"time"
 
 	"perch.example/probes"
@@ -81,20 +80,19 @@ func (p *pass) writeTextfile() bool {
 	return err == nil
 }
 
-// report writes the run where the flags say.
+// report writes the run where the flags say: all of it, whatever became of one.
 func (p *pass) report(run probes.Run) error {
-	if p.out.file == "" {
-		return p.write(p.sys.stdout, run, p.sys.style())
+	var problems []error
+	for _, o := range p.out.to {
+		problems = append(problems, writeTo(p.sys, o.file, func(w io.Writer, style report.Style) error {
+			return p.write(w, o.format, run, style)
+		}))
 	}
-	f, err := os.Create(p.out.file)
-	if err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	return errors.Join(p.write(f, run, report.Style{}), f.Close())
+	return errors.Join(problems...)
 }
 
-func (p *pass) write(w io.Writer, run probes.Run, style report.Style) error {
-	switch p.out.format {
+func (p *pass) write(w io.Writer, format string, run probes.Run, style report.Style) error {
+	switch format {
 	case "json":
 		return report.JSON(w, run)
 	case "junit":
@@ -109,7 +107,7 @@ func (p *pass) write(w io.Writer, run probes.Run, style report.Style) error {
 	if err := text(w, run, style); err != nil {
 		return err
 	}
-	if p.notices == "" {
+	if p.notices == "" || p.noticesApart {
 		return nil
 	}
 	_, err := fmt.Fprintf(w, "\nThe message that would be sent:\n\n%s", p.notices)

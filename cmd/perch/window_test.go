@@ -144,7 +144,7 @@ func (w *windowed) run(flags runFlags, killed time.Duration) string {
 		defer time.AfterFunc(killed, func() { die(); cancel() }).Stop()
 	}
 	p := &pass{kept: &kept{store: store}, sys: w.service.sys, cfg: w.cfg, flags: flags, log: slog.New(slog.DiscardHandler)}
-	p.sys.stdout, p.out.format, p.out.failOn = &out, "text", "never"
+	p.sys.stdout, p.out = &out, outputFlags{to: []output{{format: "text"}}, failOn: "never"}
 	err := runConfig(ctx, p)
 	if err != nil && killed == 0 {
 		w.t.Fatal(err)
