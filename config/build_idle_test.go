@@ -58,3 +58,14 @@ func TestByHand(t *testing.T) {
 		t.Error(address)
 	}
 }
+
+// TestPoolOfCalls: an idle probe's pool is the application's, for the prediction alone.
+func TestPoolOfCalls(t *testing.T) {
+	for keys, want := range map[string]int{"calls: calls.txt, connections: 7": 7, "calls: calls.txt": 0} {
+		cfg := load(t, Options{}, "version: 1\ntargets:\n  - {name: a, url: http://a.example, max_connections: 3, probes: [{name: p, kind: idle, holds: [1s], "+keys+"}]}\n")
+		s := cfg.Targets[0].Probes[0]
+		if s.Calls != "calls.txt" || s.Pool != want || s.Burst != nil {
+			t.Errorf("%s: calls %q, a pool of %d, want %d; burst %v", keys, s.Calls, s.Pool, want, s.Burst)
+		}
+	}
+}

@@ -19,6 +19,7 @@ const (
 func (c *checker) burst(s *probes.Spec, t probes.Target, p probeSettings) {
 	s.Calls = p.Reach.Calls
 	if s.Kind != probes.KindBurst {
+		s.Pool = p.Reach.Connections
 		return
 	}
 	shape := probes.Shape{

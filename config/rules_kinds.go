@@ -23,6 +23,10 @@ func kindRules(c *checker, at place, m map[string]any) {
 	if many, _ := m["requests"].(int); gap && kind == string(probes.KindHTTP) && many < 2 {
 		c.wrong(c.at(at, "gap"), "lies between requests, and there is one", "say how many one connection is to carry, such as requests: 100; or leave it out")
 	}
+	_, pool := m["connections"]
+	if _, calls := m["calls"]; pool && !calls && kind == string(probes.KindIdle) {
+		c.wrong(c.at(at, "connections"), "is of the application's pool, for the prediction from calls, and there are none; a rung holds one connection", "name a file of call times, such as calls: calls.txt; or leave it out")
+	}
 	if kind == string(probes.KindTLS) {
 		c.onHandshake(at, m)
 	}
@@ -31,21 +35,21 @@ func kindRules(c *checker, at place, m map[string]any) {
 // foreign are the keys that other kinds alone have a use for.
 func foreign(kind string) []string {
 	ladder := []string{"holds", "unused"}
-	expected, file := "keep_alive", "calls"
+	expected, file, pool := "keep_alive", "calls", "connections"
 	many := []string{"requests", "gap"}
-	burst := []string{"over", "connections", "bursts"}
+	burst := []string{"over", "bursts"}
 	request := []string{"path", "method", "headers", "query", "follow_redirects", "max_body", "read_only", "body", "grpc", "oauth2"}
 	switch probes.Kind(kind) {
 	case probes.KindHTTP:
-		return slices.Concat(ladder, burst, []string{expected, file})
+		return slices.Concat(ladder, burst, []string{expected, file, pool})
 	case probes.KindIdle:
 		return slices.Concat(many, burst)
 	case probes.KindBurst:
 		return slices.Concat(ladder, []string{"retry", "follow_redirects"})
 	case probes.KindGRPC:
-		return slices.Concat(ladder, many, burst, []string{expected, file})
+		return slices.Concat(ladder, many, burst, []string{expected, file, pool})
 	case probes.KindTLS:
-		return slices.Concat(ladder, many, burst, request, []string{expected, file})
+		return slices.Concat(ladder, many, burst, request, []string{expected, file, pool})
 	}
 	return nil
 }
