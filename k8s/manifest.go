@@ -42,6 +42,9 @@ type Options struct {
 	// Files are the config's own, as they are: comments survive. Their names become
 	// the keys of the ConfigMap.
 	Files []config.File
+	// Calls are the files of calls that the config names without a whole path, each once, by
+	// the names that it has for them. They go beside the config.
+	Calls []config.File
 	// PerchName and Vantage are PERCH_NAME and PERCH_VANTAGE, which win over the files
 	// and so have to stand in the Pod, too; empty: not set.
 	PerchName, Vantage string

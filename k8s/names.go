@@ -49,6 +49,7 @@ func (b *maker) check() {
 	b.checkVantage()
 	b.checkMonitor()
 	b.readFiles()
+	b.readCalls()
 }
 
 func (b *maker) checkKind() {

@@ -62,7 +62,7 @@ func (b *maker) container(args []string) corev1.Container {
 	memory := b.memoryNeeded()
 	return corev1.Container{
 		Name: "perch", Image: b.o.Image, Args: args,
-		Env: b.env(),
+		Env: b.env(), WorkingDir: b.workingDir(),
 		Resources: corev1.ResourceRequirements{
 			// No CPU limit: throttling would delay perch and look like a fault of the path.
 			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: mebibytes(memory)},

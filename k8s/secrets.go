@@ -122,6 +122,15 @@ func (b *maker) sayUnmounted(pod corev1.PodSpec) {
 			b.note("the Pod has no %s: %s; make it a key of the Secret %s and write %s/NAME, or mount its folder with a patch", file, why, b.o.Name, secretFolder)
 		}
 	}
+	for _, file := range b.callFiles() {
+		why := missing(pod, file)
+		if inFolder(path.Clean(file), configFolder) {
+			why = "the config's ConfigMap is mounted there, and has no such file"
+		}
+		if why != "" {
+			b.note("the Pod has no %s: %s; mount its folder with a patch, or put it beside the config and write its name alone: calls: %s", file, why, path.Base(file))
+		}
+	}
 	if f := b.cfg.Metrics.Textfile; f != "" && b.o.Kind != KindDeployment && missing(pod, f) != "" {
 		b.note("metrics.textfile %s: nothing is mounted there, and the Pod's own files are read-only, so that each run would end with status 4: "+
 			"mount a volume with a patch, or use metrics.push or --kind deployment; the node's folder (hostPath) is what Pod Security's restricted forbids", f)

@@ -93,6 +93,9 @@ func manifestOf(sys system, flags manifestFlags, stdin io.Reader, log *slog.Logg
 	if o.Files, err = config.Files(flags.config); err != nil {
 		return nil, err
 	}
+	if o.Calls, err = callFiles(cfg); err != nil {
+		return nil, err
+	}
 	if err := checkSeries(cfg); err != nil {
 		return nil, err
 	}
