@@ -60,20 +60,8 @@ func TestReportPictures(t *testing.T) {
 func TestReportIsReadable(t *testing.T) {
 	for name, run := range map[string]probes.Run{"story": storyRun(), "idle": search(), "cut short": incomplete(), "poisoned": poisoned()} {
 		p := opened(t, run, browser.Desktop(false))
-		p.Unfold()
-		for _, scheme := range []string{"light", "dark"} {
-			p.Prefers(map[string]string{"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
-			for _, f := range p.Faint() {
-				t.Errorf("%s, %s: faint: %s", name, scheme, f)
-			}
-		}
-		for _, width := range []int64{320, 390, 640, 1280} {
-			for _, w := range p.Wide(width) {
-				t.Errorf("%s at %d px: %s", name, width, w)
-			}
-		}
-		if said := p.Trouble(); len(said) > 0 {
-			t.Errorf("%s: %q", name, said)
+		for _, what := range p.Unreadable() {
+			t.Errorf("%s: %s", name, what)
 		}
 	}
 }

@@ -32,15 +32,20 @@ func htmlRuns() map[string]probes.Run {
 	return all
 }
 
-// nodes are all elements of a page.
-func nodes(t testing.TB, page string) []*html.Node {
+func parsedPage(t testing.TB, page []byte) *html.Node {
 	t.Helper()
-	root, err := html.Parse(strings.NewReader(page))
+	root, err := html.Parse(bytes.NewReader(page))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return root
+}
+
+// nodes are all elements of a page.
+func nodes(t testing.TB, page string) []*html.Node {
+	t.Helper()
 	var out []*html.Node
-	for n := range root.Descendants() {
+	for n := range parsedPage(t, []byte(page)).Descendants() {
 		if n.Type == html.ElementNode {
 			out = append(out, n)
 		}

@@ -48,20 +48,8 @@ func TestStatusPictures(t *testing.T) {
 func TestStatusIsReadable(t *testing.T) {
 	for name, s := range map[string]Status{"incident": incidentStatus(), "well": wellStatus(), "evil": evilStatus()} {
 		p := browser.Open(t, servedStatus(t, s), browser.Desktop(false))
-		p.Unfold()
-		for _, scheme := range []string{"light", "dark"} {
-			p.Prefers(map[string]string{"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
-			for _, f := range p.Faint() {
-				t.Errorf("%s, %s: faint: %s", name, scheme, f)
-			}
-		}
-		for _, width := range []int64{320, 390, 640, 1280} {
-			for _, w := range p.Wide(width) {
-				t.Errorf("%s at %d px: %s", name, width, w)
-			}
-		}
-		if trouble := p.Trouble(); len(trouble) > 0 {
-			t.Errorf("%s: %q", name, trouble)
+		for _, what := range p.Unreadable() {
+			t.Errorf("%s: %s", name, what)
 		}
 	}
 }

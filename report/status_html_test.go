@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"net/url"
 	"slices"
 	"strings"
@@ -43,42 +42,14 @@ func evilStatus() Status {
 	return s
 }
 
-func parsedStatus(t *testing.T, page []byte) *html.Node {
-	t.Helper()
-	root, err := html.Parse(bytes.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return root
-}
-
-func attrOf(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
-}
-
-func textOf(n *html.Node) string {
-	var b strings.Builder
-	for d := range n.Descendants() {
-		if d.Type == html.TextNode {
-			b.WriteString(d.Data)
-		}
-	}
-	return strings.TrimSpace(b.String())
-}
-
 // statusPages are all that this package's tests have, the hostile one among them.
 func statusPages(t *testing.T) map[string]*html.Node {
 	all := map[string]*html.Node{}
 	for name, s := range statuses() {
-		all[name] = parsedStatus(t, statusPage(t, s))
+		all[name] = parsedPage(t, statusPage(t, s))
 	}
-	all["evil"] = parsedStatus(t, statusPage(t, evilStatus()))
-	all["crowd"] = parsedStatus(t, statusPage(t, crowdedStatus(30, 3)))
+	all["evil"] = parsedPage(t, statusPage(t, evilStatus()))
+	all["crowd"] = parsedPage(t, statusPage(t, crowdedStatus(30, 3)))
 	return all
 }
 
@@ -123,7 +94,7 @@ func hrefIsOurs(n *html.Node, href string) bool {
 	case strings.HasPrefix(href, "#"), strings.HasPrefix(href, "?"), href == "/", href == "/metrics":
 		return true
 	}
-	return href == "https://wiki.example/stock-api" && attrOf(n, "rel") == "noreferrer noopener"
+	return href == "https://wiki.example/stock-api" && attr(n, "rel") == "noreferrer noopener"
 }
 
 func TestStatusTextIsHarmless(t *testing.T) {
@@ -161,14 +132,14 @@ func TestStatusStructure(t *testing.T) {
 			if n.Type != html.ElementNode {
 				continue
 			}
-			if id := attrOf(n, "id"); id != "" {
+			if id := attr(n, "id"); id != "" {
 				if ids[id] && name != "evil" { // there all targets have one name
 					t.Errorf("%s: id %q twice", name, id)
 				}
 				ids[id] = true
 			}
-			for _, ref := range []string{attrOf(n, "for"), attrOf(n, "aria-labelledby"), strings.TrimPrefix(attrOf(n, "href"), "#")} {
-				if ref != "" && (n.Data != "a" || strings.HasPrefix(attrOf(n, "href"), "#")) && n.Data != "link" {
+			for _, ref := range []string{attr(n, "for"), attr(n, "aria-labelledby"), strings.TrimPrefix(attr(n, "href"), "#")} {
+				if ref != "" && (n.Data != "a" || strings.HasPrefix(attr(n, "href"), "#")) && n.Data != "link" {
 					wanted = append(wanted, ref)
 				}
 			}
@@ -188,19 +159,19 @@ func checkStatusElement(t *testing.T, page string, n *html.Node, level int) int 
 	case "h1", "h2", "h3", "h4", "h5":
 		now := int(n.Data[1] - '0')
 		if now > level+1 {
-			t.Errorf("%s: <%s> %q follows a heading of level %d", page, n.Data, textOf(n), level)
+			t.Errorf("%s: <%s> %q follows a heading of level %d", page, n.Data, said(n), level)
 		}
 		return now
 	case "table":
-		if c := firstElement(n); c.Data != "caption" || textOf(c) == "" {
+		if c := firstElement(n); c.Data != "caption" || said(c) == "" {
 			t.Errorf("%s: a table without caption", page)
 		}
 	case "th":
-		if attrOf(n, "scope") == "" || textOf(n) == "" {
-			t.Errorf("%s: <th> %q without scope, or without a text", page, textOf(n))
+		if attr(n, "scope") == "" || said(n) == "" {
+			t.Errorf("%s: <th> %q without scope, or without a text", page, said(n))
 		}
 	case "a", "button", "summary", "label", "option", "caption":
-		if textOf(n) == "" {
+		if said(n) == "" {
 			t.Errorf("%s: <%s> without a text", page, n.Data)
 		}
 	case "details":
@@ -208,7 +179,7 @@ func checkStatusElement(t *testing.T, page string, n *html.Node, level int) int 
 			t.Errorf("%s: <details> without summary", page)
 		}
 	case "svg":
-		if attrOf(n, "aria-hidden") != "true" {
+		if attr(n, "aria-hidden") != "true" {
 			t.Errorf("%s: a drawing that is read out", page)
 		}
 	}

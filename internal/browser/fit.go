@@ -103,6 +103,25 @@ type Stop struct {
 	Shown bool   // it is seen that the focus is there
 }
 
+// Unreadable is what of the page is hard to read, unfolded: text that is too faint, in
+// light or in dark; what sticks out, from 320 px (a small phone, or a desktop's text at
+// 400%) to a desktop's width; and what the browser complained of.
+func (p *Page) Unreadable() (all []string) {
+	p.Unfold()
+	for _, scheme := range []string{"light", "dark"} {
+		p.Prefers(map[string]string{"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
+		for _, f := range p.Faint() {
+			all = append(all, scheme+": faint: "+f)
+		}
+	}
+	for _, width := range []int64{320, 390, 640, 1280} {
+		for _, w := range p.Wide(width) {
+			all = append(all, fmt.Sprintf("at %d px: %s", width, w))
+		}
+	}
+	return append(all, p.Trouble()...)
+}
+
 // Stops presses Tab until the focus has been everywhere, and returns where.
 func (p *Page) Stops() []Stop {
 	p.t.Helper()
