@@ -61,14 +61,7 @@ func TestBurstsKeepTheBudget(t *testing.T) {
 		one := pooled(2+r.IntN(60), 2, 0.2+r.Float64()*0.8, ladder, exchange("a", 0), exchange("b", 0))
 		one.MaxConnections = 3 + r.IntN(4)
 		p := mustPlan(t, of(one), Options{Seed: seed})
-		var bookings []Booking
-		for _, s := range p.Steps {
-			bookings = append(bookings, movedBy(s.Start, Shape(s.Spec, s.Hold))...)
-		}
-		cal := NewCalendar(one.Budget())
-		if got := busiestWindow(bookings, cal.guarded); got > cal.allowed {
-			t.Fatalf("seed %d: %d in a window, allowed %d", seed, got, cal.allowed)
-		}
+		checkWindows(t, seed, one, p)
 		if cost := p.Targets[0]; cost.PeakOpen > one.MaxConnections || len(p.Steps) != 5 {
 			t.Fatalf("seed %d: %d open, %d steps", seed, cost.PeakOpen, len(p.Steps))
 		}

@@ -271,26 +271,37 @@ func TestEveryPlanKeepsItsLimits(t *testing.T) {
 	}
 }
 
+// checkWindows checks that no window sees more of a target's requests than is allowed.
+func checkWindows(t *testing.T, seed uint64, one probes.Target, p *Plan) {
+	t.Helper()
+	var bookings []Booking
+	for _, s := range p.Steps {
+		if s.Spec.Target == one.Name {
+			bookings = append(bookings, movedBy(s.Start, Shape(s.Spec, s.Hold))...)
+		}
+	}
+	cal := NewCalendar(one.Budget())
+	if got := busiestWindow(bookings, cal.guarded); got > cal.allowed {
+		t.Fatalf("seed %d: %s: %d in a window, allowed %d", seed, one.Name, got, cal.allowed)
+	}
+}
+
 func checkLimits(t *testing.T, seed uint64, one probes.Target, p *Plan, cost TargetCost) {
 	t.Helper()
-	var bookings, open []Booking
+	checkWindows(t, seed, one, p)
+	var open []Booking
 	warmed := map[string][]time.Duration{}
 	rungs := map[string][]time.Duration{}
 	for _, s := range p.Steps {
 		if s.Spec.Target != one.Name {
 			continue
 		}
-		bookings = append(bookings, movedBy(s.Start, Shape(s.Spec, s.Hold))...)
 		open = append(open, Booking{s.Start, s.end() - 1})
 		if s.Spec.Kind == probes.KindIdle {
 			open = append(open, Booking{s.Start + s.Hold, s.end() - 1})
 			warmed[s.Spec.ID()] = append(warmed[s.Spec.ID()], s.Start)
 			rungs[s.Spec.ID()] = append(rungs[s.Spec.ID()], s.Hold)
 		}
-	}
-	cal := NewCalendar(one.Budget())
-	if got := busiestWindow(bookings, cal.guarded); got > cal.allowed {
-		t.Fatalf("seed %d: %s: %d in a window, allowed %d", seed, one.Name, got, cal.allowed)
 	}
 	if got := busiestWindow(open, 1); got > one.MaxConnections || got != cost.PeakOpen {
 		t.Fatalf("seed %d: %s: %d open, said %d, allowed %d", seed, one.Name, got, cost.PeakOpen, one.MaxConnections)

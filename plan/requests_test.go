@@ -54,14 +54,7 @@ func TestManyRequestsKeepTheBudget(t *testing.T) {
 		ladder.Unused = r.IntN(2) == 0
 		one := busy(2+r.IntN(60), time.Duration(r.IntN(3000))*time.Millisecond, 0.1+r.Float64()*0.9, ladder, exchange("a", 0), exchange("b", 0))
 		p := mustPlan(t, of(one), Options{Seed: seed})
-		var bookings []Booking
-		for _, s := range p.Steps {
-			bookings = append(bookings, movedBy(s.Start, Shape(s.Spec, s.Hold))...)
-		}
-		cal := NewCalendar(one.Budget())
-		if got := busiestWindow(bookings, cal.guarded); got > cal.allowed {
-			t.Fatalf("seed %d: %d in a window, allowed %d", seed, got, cal.allowed)
-		}
+		checkWindows(t, seed, one, p)
 		if cost := p.Targets[0]; cost.PeakOpen > one.MaxConnections {
 			t.Fatalf("seed %d: %d open", seed, cost.PeakOpen)
 		}
