@@ -4,14 +4,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
 // Counts turns counters and histograms that only grow into what they grew since that
 // was last sent. What could not be sent is kept and added to: nothing that grew is
 // lost while the Counts, or what Unsent wrote, are there. The zero value counts from
-// nothing on. It is not for concurrent use.
+// nothing on. It is safe for concurrent use, by one who sends at a time: what grows
+// meanwhile may be written by Unsent, and is not taken for sent.
 type Counts struct {
+	mu     sync.Mutex
 	base   totals    // what was counted when Take was last called
 	unsent totals    // what grew until then, and was not sent
 	from   time.Time // since when; zero: since Start
@@ -21,10 +24,29 @@ type Counts struct {
 // Start counts from the families' values on: a run begins with what earlier runs
 // counted, and have sent.
 func (c *Counts) Start(families Families, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.base, c.start = read(families), now
 }
 
-// take moves what grew since the last time to what is to be sent.
+// Owes reports whether there is something that was to be sent, now or by an earlier
+// run, and is not known to have arrived.
+func (c *Counts) Owes() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.unsent) > 0
+}
+
+// begin returns what is to be sent, and the time in which it grew.
+func (c *Counts) begin(families Families, now time.Time) ([]*point, window) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.take(families, now)
+	return c.unsent.sorted(), window{c.from, now}
+}
+
+// take moves what grew since the last time to what is to be sent. The lock is held, as
+// it is wherever the families are read: they only grow.
 func (c *Counts) take(families Families, now time.Time) {
 	current := read(families)
 	if c.unsent == nil {
@@ -37,12 +59,30 @@ func (c *Counts) take(families Families, now time.Time) {
 	c.base, c.start = current, now
 }
 
-// sent forgets what was sent, or was refused for good.
+// sent forgets what was sent, or was refused for good. What grew since is kept.
 func (c *Counts) sent(points []*point) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, p := range points {
-		delete(c.unsent, p.key())
+		key := p.key()
+		now := c.unsent[key]
+		if now == nil {
+			continue
+		}
+		if delete(c.unsent, key); now == p {
+			continue
+		}
+		if grown := now.since(p); grown != nil {
+			c.unsent[key] = grown
+		}
 	}
-	if len(c.unsent) == 0 {
+}
+
+// done ends a sending of which everything was sent: what is left grew since.
+func (c *Counts) done(w window) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.from = w.to; len(c.unsent) == 0 {
 		c.from = time.Time{}
 	}
 }
@@ -61,8 +101,11 @@ type unsent struct {
 }
 
 // Unsent returns what grew and was not sent, for the next run's Restore; nil: there is
-// nothing. Beyond limit bytes it is given up, which is the error.
+// nothing. Beyond limit bytes there is none for it, which is the error; these Counts
+// still have it.
 func (c *Counts) Unsent(families Families, now time.Time, limit int) (json.RawMessage, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.take(families, now)
 	if len(c.unsent) == 0 {
 		c.from = time.Time{}
@@ -73,9 +116,7 @@ func (c *Counts) Unsent(families Families, now time.Time, limit int) (json.RawMe
 		return nil, fmt.Errorf("writing what OTLP was not told: %w", err)
 	}
 	if len(raw) > limit {
-		n := len(c.unsent)
-		c.unsent, c.from = nil, time.Time{}
-		return nil, fmt.Errorf("what %d series grew could not be sent by OTLP, and is given up: it takes %d bytes of the state, at most %d are kept", n, len(raw), limit)
+		return nil, fmt.Errorf("what %d series grew could not be sent by OTLP, and is lost where this process cannot send it: it takes %d bytes of the state, at most %d are kept", len(c.unsent), len(raw), limit)
 	}
 	return raw, nil
 }
@@ -106,6 +147,8 @@ func (c *Counts) Restore(raw json.RawMessage) error {
 	if len(all) > 0 && u.From.UnixNano() <= 0 {
 		return errors.New("reading what OTLP was not told: it does not say since when (it is left out)")
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.unsent, c.from = all, u.From
 	return nil
 }

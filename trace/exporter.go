@@ -86,9 +86,9 @@ func (x *Exporter) traces(all Spans) *tracepb.TracesData {
 // Metrics sends what the families' counters and histograms grew since c was last
 // sent, and what their gauges are. What cannot be sent stays in c.
 func (x *Exporter) Metrics(ctx context.Context, c *Counts, families Families, now time.Time) error {
-	c.take(families, now)
+	grown, within := c.begin(families, now)
 	var problems []error
-	for b := range batches(c.unsent.sorted(), families, window{c.from, now}, x.o.Histograms) {
+	for b := range batches(grown, families, within, x.o.Histograms) {
 		err := x.send(ctx, "/v1/metrics", &metricspb.MetricsData{ResourceMetrics: []*metricspb.ResourceMetrics{{
 			Resource:     x.o.Source.resource(),
 			ScopeMetrics: []*metricspb.ScopeMetrics{{Scope: x.o.Source.scope(), Metrics: b.metrics}},
@@ -101,6 +101,7 @@ func (x *Exporter) Metrics(ctx context.Context, c *Counts, families Families, no
 		}
 		c.sent(b.points)
 	}
+	c.done(within)
 	return said("metrics", problems)
 }
 

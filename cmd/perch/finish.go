@@ -18,7 +18,7 @@ import (
 //	         tell
 //	         save all of it
 //	         text file, push, OTLP; should one fail: count it, save once more, and
-//	         write the text file again
+//	         write the text file again; likewise where OTLP took what the state kept
 //	report
 //	close
 //
@@ -57,7 +57,7 @@ func (p *pass) finish(ctx context.Context, run *probes.Run) {
 	written := p.writeTextfile()
 	pushed := p.pushLast(ctx)
 	exported := p.export(ctx, *run)
-	if (!written || !pushed || !exported) && p.save(ctx) && written { // that it failed is counted
+	if (!written || !pushed || !exported || p.keptUnsent()) && p.save(ctx) && written { // that it failed is counted
 		p.writeTextfile()
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 
 // diary is what happened in a run, in order; it is a keeper and a transport.
 type diary struct {
+	mu     sync.Mutex // of events: perch serve sends beside its saves
 	events []string
 	doc    state.Document
 	kept   []state.Document // every document that was saved
@@ -30,6 +32,8 @@ type diary struct {
 }
 
 func (d *diary) note(event string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	nth := 1
 	for _, e := range d.events {
 		if strings.HasPrefix(e, event) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"perch.example/config"
@@ -27,7 +28,9 @@ const (
 // exporting is what of OTLP outlasts a pass.
 type exporting struct {
 	counts     trace.Counts
-	tried      bool        // to send: what was not is kept from then on
+	tried      bool        // to send, for the last time: what was not is kept from then on
+	kept       atomic.Bool // the document has what was not sent
+	tooLarge   bool        // for the state, which was said
 	background *background // of perch serve; nil: a run sends before it ends
 }
 
@@ -98,24 +101,36 @@ func (p *pass) exportMetrics(ctx context.Context, x *trace.Exporter, m *metrics.
 	return err == nil
 }
 
-// putUnsent writes into the document what grew and could not be sent. Before that was
-// tried there is nothing: should perch be killed on the way, what is sent is not sent
-// again, and may be lost.
+// putUnsent writes into the document what grew and was not sent, by this process or by
+// those before. While nothing is owed, and no sending is under way, there is nothing:
+// should perch be killed then, what grew since the last sending is lost, rather than
+// that all of it may be sent twice.
 func (p *pass) putUnsent() {
-	if p.otlp == nil || !p.cfg.OTLP.Metrics || !p.otlp.tried {
+	if p.otlp == nil {
 		p.doc.SetSection(sectionOTLP, nil)
 		return
 	}
+	if !p.cfg.OTLP.Metrics || !p.otlp.tried && !p.otlp.counts.Owes() {
+		p.otlp.kept.Store(false)
+		p.doc.SetSection(sectionOTLP, nil)
+		return
+	}
+	p.otlp.kept.Store(true) // before it is read: who sends it meanwhile has it saved anew
 	limit := unsentInFile
 	if p.cfg.State.ConfigMap != "" {
 		limit = unsentInConfigMap
 	}
 	raw, err := p.otlp.counts.Unsent(p.metrics.Families(), p.sys.clock(), limit)
-	if err != nil {
+	if err != nil && !p.otlp.tooLarge {
 		p.log.Warn("the state has no room", "error", err)
 	}
+	p.otlp.tooLarge = err != nil
 	p.doc.SetSection(sectionOTLP, raw)
 }
+
+// keptUnsent reports whether the document has what was not sent: once it is sent, that
+// must not stand there any more.
+func (p *pass) keptUnsent() bool { return p.otlp != nil && p.otlp.kept.Load() }
 
 // exports are what is exported, and where to.
 type exports struct {

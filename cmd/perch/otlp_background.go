@@ -14,26 +14,29 @@ import (
 )
 
 const (
-	spansEach   = 10 * time.Second // how often perch serve sends spans
-	countsEach  = time.Minute      // and numbers
-	sendWithin  = 30 * time.Second // one such sending
-	mostWaiting = 8192             // spans that wait; the oldest are dropped
-	sayAgain    = 10 * time.Minute // the same trouble
+	spansEach   = 10 * time.Second       // how often perch serve sends spans
+	countsEach  = time.Minute            // and numbers
+	sendWithin  = 30 * time.Second       // one such sending
+	mostWaiting = 8192                   // spans that wait; the oldest are dropped
+	sayAgain    = 10 * time.Minute       // the same trouble
+	cutWithin   = 100 * time.Millisecond // for a sending that was cancelled to say so
 )
 
 // background sends what perch serve finds, beside its probing: whoever hands
 // something in never waits. Safe for concurrent use.
 type background struct {
-	log    *slog.Logger
-	counts *trace.Counts // of whoever sends, one at a time
+	log  *slog.Logger
+	of   *exporting // its counts are sent by one at a time
+	save func()     // has the state saved soon: what it keeps was sent
 
 	mu      sync.Mutex
 	from    exports // the newest
 	begun   bool    // counts has begun to count
 	spans   trace.Spans
 	dropped int
-	timer   *time.Timer   // nil: there was nothing yet
-	busy    chan struct{} // closed when the sending under way ends; nil: none is
+	timer   *time.Timer             // nil: there was nothing yet
+	busy    chan struct{}           // closed when the sending under way ends; nil: none is
+	cancel  context.CancelCauseFunc // ends that
 	ended   bool
 	sent    time.Time            // when spans were last sent, or that was tried
 	counted time.Time            // likewise, numbers
@@ -41,13 +44,13 @@ type background struct {
 }
 
 // exportInBackground lets perch serve send beside its probing. A reload of the config
-// may begin that later.
-func (p *pass) exportInBackground() {
+// may begin that later. save has the state saved soon.
+func (p *pass) exportInBackground(save func()) {
 	if p.otlp == nil {
 		p.otlp = &exporting{}
 	}
 	b := &background{
-		log: p.log, counts: &p.otlp.counts, from: p.exportsFrom(), begun: p.cfg.OTLP.Metrics && p.cfg.OTLP.Endpoint != "",
+		log: p.log, of: p.otlp, save: save, from: p.exportsFrom(), begun: p.cfg.OTLP.Metrics && p.cfg.OTLP.Endpoint != "",
 		counted: time.Now(), said: map[string]time.Time{},
 	}
 	p.otlp.background = b
@@ -67,7 +70,7 @@ func (b *background) offer(from exports, run probes.Run) {
 		return
 	case o.Metrics && !b.begun:
 		b.begun, b.counted = true, time.Now()
-		b.counts.Start(from.metrics.Families(), from.sys.clock())
+		b.of.counts.Start(from.metrics.Families(), from.sys.clock())
 	}
 	if from.cfg.OTLP.Traces {
 		b.keep(append(b.spans, from.source().Spans(run)...))
@@ -106,8 +109,10 @@ func (b *background) plan() {
 }
 
 func (b *background) tick() {
-	ctx, cancel := context.WithTimeout(context.Background(), sendWithin)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	ctx, done := context.WithTimeout(ctx, sendWithin)
+	defer done()
 	b.mu.Lock()
 	now := time.Now()
 	counting := b.from.cfg.OTLP.Metrics && now.Sub(b.counted) >= countsEach
@@ -115,7 +120,7 @@ func (b *background) tick() {
 		b.mu.Unlock()
 		return
 	}
-	b.busy = make(chan struct{})
+	b.busy, b.cancel = make(chan struct{}), cancel
 	b.mu.Unlock()
 	_ = b.send(ctx, counting) // it has said what went wrong
 	b.mu.Lock()
@@ -144,19 +149,32 @@ func (b *background) send(ctx context.Context, counting bool) error {
 			problems = append(problems, err)
 		}
 		if counting {
-			problems = append(problems, x.Metrics(ctx, b.counts, from.metrics.Families(), from.sys.clock()))
+			err = x.Metrics(ctx, &b.of.counts, from.metrics.Families(), from.sys.clock())
+			problems = append(problems, err)
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sent = time.Now()
 	if counting {
-		b.counted = b.sent
+		if b.counted = b.sent; err == nil && b.of.kept.Load() {
+			b.save()
+		}
 	}
 	b.keep(append(spans, b.spans...))
 	problems = slices.DeleteFunc(problems, func(err error) bool { return err == nil })
 	b.say(from, problems)
 	return errors.Join(problems...)
+}
+
+// waitFor waits for it to be closed, for so long at most.
+func waitFor(it <-chan struct{}, most time.Duration) {
+	t := time.NewTimer(most)
+	defer t.Stop()
+	select {
+	case <-it:
+	case <-t.C:
+	}
 }
 
 // say logs what went wrong; the same again only after a while. b is locked.
@@ -176,6 +194,9 @@ func (b *background) say(from exports, problems []error) {
 	}
 }
 
+// errEnding is why a sending that is under way is cut short.
+var errEnding = errors.New("it was not answered by the time perch had to end")
+
 // endExport sends what is left when perch serve ends, and reports whether all went
 // well. What grew and was not sent is in the next save.
 func (p *pass) endExport(ctx context.Context) bool {
@@ -188,18 +209,20 @@ func (p *pass) endExport(ctx context.Context) bool {
 	if b.timer != nil {
 		b.timer.Stop()
 	}
-	busy, off := b.busy, b.from.cfg.OTLP.Endpoint == ""
+	busy, cancel, off := b.busy, b.cancel, b.from.cfg.OTLP.Endpoint == ""
 	b.mu.Unlock()
+	p.otlp.tried = !off
 	if busy != nil {
 		select {
 		case <-busy:
-		case <-ctx.Done():
-			return false // it has the counts
+		case <-ctx.Done(): // who does not answer that does not answer another one
+			cancel(errEnding)
+			waitFor(busy, cutWithin)
+			return false
 		}
 	}
 	if off {
 		return true
 	}
-	p.otlp.tried = true
 	return b.send(ctx, p.cfg.OTLP.Metrics) == nil
 }

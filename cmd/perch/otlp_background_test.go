@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -29,7 +30,7 @@ func exportingPass(t *testing.T, r *receiving, change ...func(*config.Config)) (
 	p.metrics = p.newMetrics()
 	p.observed = true
 	p.beginExport()
-	p.exportInBackground()
+	p.exportInBackground(func() {})
 	return p, log.String
 }
 
@@ -105,7 +106,7 @@ func TestBackgroundFails(t *testing.T) {
 		if n := strings.Count(log(), "level=ERROR"); n < 2 || n > 4 {
 			t.Errorf("%d lines in 11 minutes:\n%s", n, log())
 		}
-		r.status = 200
+		r.answers(200)
 		if !p.endExport(t.Context()) {
 			t.Error(log())
 		}
@@ -187,5 +188,93 @@ func TestBackgroundReload(t *testing.T) {
 		if got := r.total("perch_runs_total", "verdict", "pass"); got != 1 || len(r.v.Spans()) != 4 || !p.endExport(t.Context()) || log() != "" {
 			t.Errorf("%v runs and %d spans, want 1 and those of 2; %s", got, len(r.v.Spans()), log())
 		}
+	})
+}
+
+// TestBackgroundIsCutAtTheEnd: a sending under way that is not answered ends when perch
+// does, and what it could not bring is saved.
+func TestBackgroundIsCutAtTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := &receiving{}
+		r.v.Answer = func(_ int, q *http.Request) tracetest.Answer {
+			<-q.Context().Done()
+			return tracetest.Answer{Status: 503}
+		}
+		p, log := exportingPass(t, r, func(c *config.Config) { c.OTLP.Timeout = 5 * time.Second })
+		p.metrics.Observe(aRun(time.Now()))
+		time.Sleep(countsEach + time.Second) // it is under way
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		if p.endExport(ctx) || time.Since(began) > 2*time.Second+cutWithin {
+			t.Errorf("it ended after %s", time.Since(began))
+		}
+		if !p.save(t.Context()) {
+			t.Error(log())
+		}
+		if got := runsKept(t, r); got != 1 {
+			t.Errorf("the state keeps %v runs, want 1", got)
+		}
+		synctest.Wait()
+		want(t, "the log", log(), "exporting metrics by OTLP")
+	})
+}
+
+// runsKept is how many runs the state says were not sent.
+func runsKept(t *testing.T, r *receiving) float64 {
+	t.Helper()
+	raw := r.doc.Sections[sectionOTLP]
+	if len(raw) == 0 {
+		return 0
+	}
+	next := &receiving{status: 200}
+	next.doc.Sections = map[string]json.RawMessage{sectionOTLP: raw}
+	other, log := exportingPass(t, next)
+	if !other.endExport(t.Context()) {
+		t.Error(log())
+	}
+	return next.total("perch_runs_total", "verdict", "pass")
+}
+
+// TestUnsentIsKept: from when a sending failed until one went well each save has what was
+// not sent, of an earlier process too; then it is saved soon without it.
+func TestUnsentIsKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, soon := &receiving{status: 503}, 0
+		p, log := exportingPass(t, r)
+		p.otlp.background.save = func() { soon++ }
+		step := func(runs float64) {
+			t.Helper()
+			p.metrics.Observe(aRun(time.Now()))
+			if !p.save(t.Context()) {
+				t.Fatal(log())
+			}
+			if got := runsKept(t, r); got != runs {
+				t.Errorf("the state keeps %v runs, want %v", got, runs)
+			}
+		}
+		step(0) // nothing is owed yet
+		time.Sleep(countsEach + time.Second)
+		step(2) // a sending is under way
+		time.Sleep(sendWithin)
+		synctest.Wait()
+		step(3) // it failed
+
+		next := &receiving{status: 503}
+		next.doc.Sections = r.doc.Sections
+		r = next
+		p, log = exportingPass(t, r)
+		p.otlp.background.save = func() { soon++ }
+		step(4) // at once, before anything was sent
+		r.answers(200)
+		time.Sleep(countsEach + time.Second)
+		synctest.Wait()
+		if got := r.total("perch_runs_total", "verdict", "pass"); got != 4 || soon != 1 {
+			t.Errorf("%v runs were sent, and a save was asked for %d times", got, soon)
+		}
+		step(0)
+		time.Sleep(countsEach)
 	})
 }

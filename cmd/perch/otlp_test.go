@@ -134,7 +134,11 @@ func (r *receiving) RoundTrip(q *http.Request) (*http.Response, error) {
 		return r.diary.RoundTrip(q)
 	}
 	if r.v.Answer == nil {
-		r.v.Answer = func(int, *http.Request) tracetest.Answer { return tracetest.Answer{Status: r.status} }
+		r.v.Answer = func(int, *http.Request) tracetest.Answer {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return tracetest.Answer{Status: r.status}
+		}
 	}
 	w := httptest.NewRecorder()
 	r.v.ServeHTTP(w, q)
@@ -142,6 +146,13 @@ func (r *receiving) RoundTrip(q *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return w.Result(), nil
+}
+
+// answers is what it answers from now on.
+func (r *receiving) answers(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status = status
 }
 
 // total is what was taken of a counter, over all its series.

@@ -35,7 +35,7 @@ type service struct {
 	reloads chan candidate
 	lead    *lead          // nil: perch serve is alone
 	wake    chan struct{}  // holds one while there is something to take in
-	asked   atomic.Bool    // a wave waits for what it may send to be reserved
+	asked   atomic.Bool    // the state is to be saved soon: a wave waits for what it may send to be reserved
 	under   sync.WaitGroup // the loops
 
 	mu      sync.Mutex // of what follows, held for moments
@@ -77,11 +77,14 @@ func newService(sys system, cfg config.Config, flags runFlags, out outputFlags, 
 		notes: map[string]bool{}, missed: map[string]int{}, kept: &kept{answered: map[string]time.Time{}}, standing: map[string]string{}, found: map[finding]saying{},
 		ending: map[string]*loop{}, refused: map[string]bool{}, reloads: make(chan candidate),
 	}
-	s.ledger = newLedger(sys.clock, func() {
-		s.asked.Store(true)
-		s.poke()
-	})
+	s.ledger = newLedger(sys.clock, s.keepSoon)
 	return s
+}
+
+// keepSoon has the state saved soon.
+func (s *service) keepSoon() {
+	s.asked.Store(true)
+	s.poke()
 }
 
 // serve answers until ctx ends. Its order: what is wrong with the config ends it
@@ -152,10 +155,13 @@ func (s *service) start(ctx context.Context, f *fit) {
 	}
 }
 
+// newSeed is a wave's seed. The lock is held.
+func (s *service) newSeed() uint64 { return s.seeds.Uint64()>>12 | 1 }
+
 // newPass is a pass of the process's, with a seed of its own. The lock is held.
 func (s *service) newPass() *pass {
 	flags := s.flags
-	flags.seed = s.seeds.Uint64()>>12 | 1
+	flags.seed = s.newSeed()
 	return &pass{kept: s.kept, sys: s.sys, cfg: s.cfg, flags: flags, out: s.out, log: s.log, beside: s.beside, showMetrics: true}
 }
 

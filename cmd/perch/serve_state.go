@@ -75,7 +75,7 @@ func (s *service) makeShared(ctx context.Context, p *pass) {
 	}
 	p.observed = true
 	p.beginExport()
-	p.exportInBackground()
+	p.exportInBackground(s.keepSoon)
 	p.metrics.Reloaded(true, s.sys.clock())
 	p.runner = p.newRunner(s.sys.clock(), s.cfg.Alerts.Settle, s.board.watch)
 	scrape := p.metrics.Handler(s.log)
@@ -90,7 +90,7 @@ func (s *service) makeShared(ctx context.Context, p *pass) {
 }
 
 // knownOf is what planning takes from the state of a target's probes.
-func knownOf(d state.Document, near config.Config) knowledge {
+func knownOf(d state.Document, near *config.Config) knowledge {
 	var mine state.Document
 	for _, s := range near.Targets[0].Probes {
 		id := s.ID()
@@ -101,7 +101,7 @@ func knownOf(d state.Document, near config.Config) knowledge {
 			mine.SetBracket(id, b)
 		}
 	}
-	return knowledge{ends(mine, near), brackets(mine)}
+	return knowledge{ends(mine, *near), brackets(mine)}
 }
 
 // silencesNow reads what the state mutes: perch silence may have edited it. nil:
