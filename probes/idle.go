@@ -91,9 +91,7 @@ func (r *rung) reuse(ctx context.Context, held wire.Held) {
 	defer r.recover()
 	if held.Close != nil {
 		r.obs.Close = seenClose(held.Close)
-		if !r.closed {
-			r.tellClose(r.obs.Close)
-		}
+		r.tellClose(r.obs.Close)
 	}
 	if held.Canceled {
 		r.finish(denied(ctx, r.obs, context.Cause(ctx)))
@@ -123,8 +121,11 @@ func (r *rung) reuse(ctx context.Context, held wire.Held) {
 	r.finish(r.obs)
 }
 
-// tellClose tells the watcher that the peer ended the connection.
+// tellClose tells the watcher, once, that the peer ended the connection.
 func (r *rung) tellClose(c *Close) {
+	if r.closed {
+		return
+	}
 	r.closed = true
 	r.call.env.tell(r.call.spec, Event{What: EventClosed, Hold: r.hold, Close: c})
 }
