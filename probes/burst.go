@@ -14,8 +14,9 @@ import (
 // until the pool is full, since an application's overlap and perch's hardly do; each
 // later one takes what the pool's order gives it and writes blindly. What an idle
 // connection showed is kept, and changes nothing. A call on a dead connection fails
-// there, and the first of each burst is followed by a control, whose connection is closed
-// after it: in the pool it would be one that an application has not.
+// there. The first of each burst that fails on a connection of the pool's, whatever it
+// met, is followed by a control, whose connection is closed after it: in the pool it would
+// be one that an application has not.
 func RunBurst(ctx context.Context, s *Spec, env Env) Observation {
 	c := &call{spec: s, env: env}
 	return c.play(func(o Observation) Observation {
@@ -269,13 +270,19 @@ func (b *burst) reuse(t turn, p *pooled) {
 		}
 		m := made{turn: t, attempt: x.attempt, on: ConnectionReused, connection: p.number, end: b.closeOf(&x, held)}
 		b.note(m)
-		if !b.keep(p.number, &x) && wantsControl(x.attempt.Reason) && b.mayControl(t.burst) {
+		control, room := b.mayControl(t.burst, x.attempt.Reason)
+		if control && !room {
+			b.drop(&x)
+		} else {
+			b.keep(p.number, &x)
+		}
+		if control {
 			b.control(c, t)
 		}
 	})
 }
 
-// control follows a call that drew a dead connection.
+// control follows a call that failed.
 func (b *burst) control(c *call, t turn) {
 	x := c.fresh(b.ctx, RoleControl)
 	b.drop(&x)
@@ -298,17 +305,19 @@ func (b *burst) closeOf(x *exchanged, held wire.Held) *Close {
 	return closeSeen(x.attempt, x.evidence, seen)
 }
 
-// mayControl reports whether a burst's one control is still to be made, and takes the
-// place among the pool's connections that the dead one has left.
-func (b *burst) mayControl(burst int) bool {
+// mayControl reports whether a call that came to this is the first of its burst to fail,
+// and takes a place among the pool's connections for its control. No room: the call's own
+// connection has to give up its place, even if it was answered.
+func (b *burst) mayControl(burst int, reason Reason) (control, room bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.controls[burst] || b.refused != nil {
-		return false
+	if !wantsControl(reason) || b.controls[burst] || b.refused != nil {
+		return false, false
 	}
 	b.controls[burst] = true
+	room = b.pool.open < b.shape.Connections
 	b.pool.open++
-	return true
+	return true, room
 }
 
 // start runs a call. A bug of perch's in it ends the step, and nothing else.

@@ -62,15 +62,45 @@ func TestBurstWithoutKeepAlive(t *testing.T) {
 	})
 }
 
-// An answer that is not as expected leaves its connection as good as any.
-func TestBurstKeepsAConnectionThatAnswered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, d := newPeer(t, answer(200), answer(200), answer(200), answer(500)), &desk{t: t}
-		o := RunBurst(t.Context(), bursting(t, PoolLIFO), newEnv(p, d))
-		if got := drawn(o, 1); got != "1+:ok 2+:ok 3+:ok 3:status 3:status 3:status" || p.conns != 3 || o.Attempt(ConnectionControl) != nil {
-			t.Errorf("%s on %d connections", got, p.conns)
-		}
-	})
+// An answer that is not as expected leaves its connection as good as any: the first such
+// of each burst is followed by a control, which takes that one's place only where the pool
+// is full.
+func TestBurstControlsAFailedAnswer(t *testing.T) {
+	for _, c := range []struct {
+		answers     []string
+		connections int
+		first, last string
+		conns       int
+		controls    string // what they came to
+	}{
+		{[]string{answer(200), answer(200), answer(200), answer(500)}, 3, "1+:ok 2+:ok 3+:ok 3:status 2:status 2:status", "2:status 2:status 2:status 2:status 2:status 2:status", 5, "[status status]"},
+		{[]string{answer(200), answer(200), answer(200), answer(503), answer(200)}, 3, "1+:ok 2+:ok 3+:ok 3:unavailable 2:ok 2:ok", "2:ok 2:ok 2:ok 2:ok 2:ok 2:ok", 4, "[ok]"},
+		{[]string{answer(200), answer(404), answer(200)}, 1, "1+:ok 1:status 2+:ok 2:ok 2:ok 2:ok", "2:ok 2:ok 2:ok 2:ok 2:ok 2:ok", 3, "[ok]"},
+		{[]string{answer(200), answer(429), answer(200)}, 1, "1+:ok 1:rate_limited 1:ok 1:ok 1:ok 1:ok", "1:ok 1:ok 1:ok 1:ok 1:ok 1:ok", 1, "[]"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p, d := newPeer(t, c.answers...), &desk{t: t}
+			s := bursting(t, PoolLIFO)
+			s.Burst.Connections = c.connections
+			o := RunBurst(t.Context(), s, newEnv(p, d))
+			var controls []Reason
+			for _, a := range o.Attempts {
+				if a.Connection == ConnectionControl {
+					controls = append(controls, a.Reason)
+				}
+			}
+			if got := drawn(o, 1); got != c.first || p.conns != c.conns {
+				t.Errorf("%s on %d connections, want %s on %d", got, p.conns, c.first, c.conns)
+			}
+			if got := drawn(o, 2); got != c.last || fmt.Sprint(controls) != c.controls {
+				t.Errorf("%s, controls %s; want %s and %s", got, controls, c.last, c.controls)
+			}
+			if d.peak > c.connections {
+				t.Errorf("%d connections were open at once", d.peak)
+			}
+			d.settled(t)
+		})
+	}
 }
 
 // A target that is down is left alone after three new connections.

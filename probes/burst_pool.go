@@ -76,13 +76,12 @@ func (b *burst) number() int {
 	return b.pool.opened
 }
 
-// keep puts a connection into the pool, if it can be used again, and reports whether it
-// can.
-func (b *burst) keep(number int, x *exchanged) bool {
+// keep puts a connection into the pool, if it can be used again.
+func (b *burst) keep(number int, x *exchanged) {
 	a := x.attempt
 	if x.conn == nil || a.Status == 0 || a.CloseAfter {
 		b.drop(x)
-		return false
+		return
 	}
 	p := &pooled{conn: x.conn, release: x.release, number: number, held: make(chan wire.Held, 1)}
 	ctx, cut := context.WithCancel(b.ctx)
@@ -92,7 +91,6 @@ func (b *burst) keep(number int, x *exchanged) bool {
 	defer b.mu.Unlock()
 	b.pool.idle = append(b.pool.idle, p)
 	b.wake()
-	return true
 }
 
 // longestIdle is longer than any step lasts: what ends an idle connection's watch is the
