@@ -20,8 +20,10 @@ const (
 	// requests that travel at different speeds still keep the rule at the server.
 	guardShare = 0.01
 	// firstLead is how long before its request a connection is dialled, until
-	// this target's dials have been seen; longestLead bounds what was seen.
-	firstLead   = 250 * time.Millisecond
+	// this target's dials have been seen; longestLead bounds what was seen. It is some
+	// tenths of a second: perch serve's probes begin in tenths, and so the requests of
+	// some leave as others dial. Each wake-up of a process that has gone cold costs.
+	firstLead   = 300 * time.Millisecond
 	longestLead = 2 * time.Second
 	// longestGap is how long a request without an open connection (perch's own
 	// second try, a control) waits for a gap, and a reuse that missed its booking.

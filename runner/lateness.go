@@ -50,7 +50,7 @@ func (l *lateness) watch(ctx context.Context) {
 	defer timer.Stop()
 	for {
 		due := l.next()
-		timer.Reset(lateEvery)
+		timer.Reset(time.Until(due))
 		select {
 		case <-ctx.Done():
 			return
@@ -63,11 +63,13 @@ func (l *lateness) watch(ctx context.Context) {
 	}
 }
 
-// next says when the next sample is due.
+// next says when the next sample is due: at the next whole tenth of a second, when
+// probes begin, too, for a process that is awake already.
 func (l *lateness) next() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.due = time.Now().Add(lateEvery)
+	now := time.Now()
+	l.due = now.Add(lateEvery - time.Duration(now.UnixNano()%int64(lateEvery)))
 	return l.due
 }
 

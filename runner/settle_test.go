@@ -73,10 +73,10 @@ func TestSettle(t *testing.T) {
 		after    time.Duration
 		finished time.Duration // of the step, but for the answer
 	}{
-		{"it is up", 0, settle, probes.ReasonOK, 0, 0, 250 * time.Millisecond},
-		{"up in time for the second try", time.Second, settle, probes.ReasonOK, 1, 0, 1250 * time.Millisecond},
-		{"up after 3.3 s", 3300 * time.Millisecond, settle, probes.ReasonOK, 4, 3 * time.Second, 4250 * time.Millisecond},
-		{"up at the end", settle, settle, probes.ReasonOK, 10, 9 * time.Second, 10250 * time.Millisecond},
+		{"it is up", 0, settle, probes.ReasonOK, 0, 0, 300 * time.Millisecond},
+		{"up in time for the second try", time.Second, settle, probes.ReasonOK, 1, 0, 1300 * time.Millisecond},
+		{"up after 3.3 s", 3300 * time.Millisecond, settle, probes.ReasonOK, 4, 3 * time.Second, 4300 * time.Millisecond},
+		{"up at the end", settle, settle, probes.ReasonOK, 10, 9 * time.Second, 10300 * time.Millisecond},
 		{"up too late", settle + 1, settle, probes.ReasonRefused, 10, 9 * time.Second, 10 * time.Second},
 		{"never up", time.Hour, settle, probes.ReasonRefused, 10, 9 * time.Second, 10 * time.Second},
 		{"between two tries", time.Hour, 1500 * time.Millisecond, probes.ReasonRefused, 2, time.Second, 1500 * time.Millisecond},

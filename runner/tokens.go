@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -224,6 +225,9 @@ func (t *tokens) taken() map[string]int {
 // starts: a request that waited for one would miss its instant. What fails here
 // the steps tell.
 func (t *tokens) fetchFirst(ctx context.Context, p *plan.Plan, env probes.Env) {
+	if !slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Spec.OAuth != nil }) {
+		return
+	}
 	var all sync.WaitGroup
 	seen := map[string]bool{}
 	for _, s := range p.Steps {
