@@ -53,9 +53,10 @@ together they ask more of a host than the policy allows a fleet.`,
 			p, err := planOfFile(cmd.Context(), sys, path, planFlags{flags, check}, log)
 			if err != nil {
 				problems = append(problems, err)
-				continue
 			}
-			plans = append(plans, p)
+			if p != nil { // else there is none to show
+				plans = append(plans, p)
+			}
 		}
 		hosts := plan.Hosts(plans)
 		for _, over := range plan.OverPolicy(hosts, policy) {
@@ -122,7 +123,7 @@ func planOfFile(ctx context.Context, sys system, path string, flags planFlags, l
 	if cfg.Policy != nil {
 		p.Policy = cfg.Policy.File
 	}
-	return p, nil
+	return p, checkCalls(p)
 }
 
 // placed says of each problem which config it is of, where it does not say so

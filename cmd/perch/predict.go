@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -96,18 +95,6 @@ func (p *pass) callTimes(s probes.Spec) []diagnose.CallTimes {
 		return all
 	}
 	return append(all, diagnose.CallTimes{Source: sourceOf(s.Calls, log), Calls: log.Calls})
-}
-
-// sourceOf names a file of calls, and says what of it is not as it was written.
-func sourceOf(name string, log calllog.Log) string {
-	text := filepath.Base(name)
-	if log.Dropped > 0 {
-		text += fmt.Sprintf(" (its last %d calls of %d)", len(log.Calls), len(log.Calls)+log.Dropped)
-	}
-	if log.Spread {
-		text += " (times in whole seconds, whose calls are spread evenly over them)"
-	}
-	return text
 }
 
 // callLogs are files of calls that were read, each as long as it is the same.

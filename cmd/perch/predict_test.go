@@ -54,7 +54,7 @@ targets:
 	want(t, "the report", flat,
 		"20 calls in 2 bursts through 5 connections (LIFO): 5 of",
 		"Predicted from the declared shape: of the application's 200 calls (apache-httpclient-4.5, a pool of 5, LIFO)",
-		"Predicted from calls.txt: of the application's 4 calls (apache-httpclient-4.5, a pool of 5, LIFO) 25% meet a dead connection and 25% fail for it",
+		"Predicted from calls.txt (1 ms a call in the median): of the application's 4 calls (apache-httpclient-4.5, a pool of 5, LIFO) 25% meet a dead connection and 25% fail for it",
 		"5 of 10 calls of burst 2 drew a connection that the path had closed",
 	)
 }
@@ -64,7 +64,7 @@ func TestIdlePredicts(t *testing.T) {
 	t.Parallel()
 	url, calls := closesEarly(t), callsFile(t, "1.0 0.001\n1.5 0.001\n")
 	for client, said := range map[string]string{
-		"okhttp": "Predicted from calls.txt: of the application's 2 calls (okhttp, a pool of 3, oldest first) 50% meet a dead connection and none fail for it",
+		"okhttp": "Predicted from calls.txt (1 ms a call in the median): of the application's 2 calls (okhttp, a pool of 3, oldest first) 50% meet a dead connection and none fail for it",
 		"":       "of the application's 2 calls these meet a dead connection, by client:",
 	} {
 		args := []string{"idle", url, "--max", "1s", "--connections", "1", "--rate", "20/s", "--proxy", "none", "--calls", calls, "--pool", "3"}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"perch.example/diagnose/clients"
@@ -18,8 +19,6 @@ const (
 	Most = 1_000_000
 	// longestLine bounds a line: of a longer one the beginning is read.
 	longestLine = 64 << 10
-	// mostBad is how many lines in a row may not be understood.
-	mostBad = 1000
 )
 
 // Log is what a file says of an application's calls.
@@ -27,26 +26,33 @@ type Log struct {
 	Calls   []clients.Call // by time, since the first; Took is negative where a line does not say it
 	First   time.Time      // when the first one was made
 	Lines   int            // of the file
-	Skipped int            // lines that are no calls: comments, blank ones, and those that say no time
+	Blank   int            // lines that are empty, or comments
+	Skipped int            // lines that were not understood: they say no call
+	Bad     int            // the first of those, from 1; 0: there is none
 	Dropped int            // calls that were left out, since there are more than Most
+	NoUnit  int            // calls that say how long they took in a unit that is not sure: their Took is negative
+	Took    time.Duration  // how long a call took, in the median of those that say it; negative: none does
 	Spread  bool           // the times are whole seconds: calls of one second are spread evenly over it
 }
 
 // made is one call as its line says it.
 type made struct {
-	at   int64 // ns since 1970
-	took time.Duration
+	at     int64         // ns since 1970
+	took   time.Duration // negative: not known
+	ends   bool          // the time is that of the answer
+	noUnit bool          // it is said how long it took, in a unit that is not sure
 }
 
 // Read reads a file of any length. Each line is one call, in any of these forms, the file's
 // first call deciding which one:
 //   - a time: RFC 3339 or seconds since 1970, and after a space or a comma how long the call took,
 //     in seconds or as a duration such as 120ms;
-//   - an access log in common or combined format, nginx's $request_time at its end;
+//   - an access log in common or combined format, of Envoy, HAProxy or an AWS load balancer;
 //   - JSON, an object a line, with the usual names of such fields.
 //
-// A log's time is that of its answer, from which the duration is taken where it is known. name is the
-// file's, for errors, which say the line, and nothing of what it holds.
+// How long a call took is read only where its unit is sure. A time of an answer is moved back by
+// it. A file of which most lines say no call is refused. name is the file's, for errors, which say
+// the line, and nothing of what it holds.
 func Read(r io.Reader, name string) (Log, error) {
 	read := reading{log: Log{}, name: name}
 	lines := bufio.NewReaderSize(r, longestLine)
@@ -89,40 +95,44 @@ func trimmed(line []byte) []byte {
 
 // reading is a file being read.
 type reading struct {
-	log  Log
-	name string
-	form form
-	kept []made // a ring once it is full
-	next int    // in the ring
-	bad  int    // lines in a row that were not understood
-	fine bool   // a time that is no whole second was seen
+	log   Log
+	name  string
+	form  form
+	first int    // the line of the first call, which says the form
+	kept  []made // a ring once it is full
+	next  int    // in the ring
+	fine  bool   // a time that is no whole second was seen
 }
+
+// byteOrderMark is what some editors begin a file with.
+const byteOrderMark = "\xef\xbb\xbf"
 
 // line takes in one line.
 func (r *reading) line(line []byte) error {
 	text := string(line)
+	if r.log.Lines == 1 {
+		text = strings.TrimPrefix(text, byteOrderMark)
+	}
 	if blank(text) {
-		r.log.Skipped++
+		r.log.Blank++
 		return nil
 	}
 	if r.form == nil {
-		r.form = formOf(text)
+		r.form, r.first = formOf(text), r.log.Lines
 	}
-	var m made
-	understood := false
 	if r.form != nil {
-		m, understood = r.form.read(text)
-	}
-	if !understood {
-		r.log.Skipped++
-		if r.bad++; r.form == nil && r.bad > 1 || r.bad >= mostBad { // the first may be a table's head
-			return fmt.Errorf("%s:%d: no time of a call: want RFC 3339 or seconds since 1970, an access log in common or combined format, or JSON with a field such as time; what the line holds is not shown", r.name, r.log.Lines)
+		if m, understood := r.form.read(text); understood {
+			r.fine = r.fine || m.at%int64(time.Second) != 0
+			r.keep(m)
+			return nil
 		}
-		return nil
 	}
-	r.bad = 0
-	r.fine = r.fine || m.at%int64(time.Second) != 0
-	r.keep(m)
+	if r.log.Skipped++; r.log.Bad == 0 || r.log.Bad < r.first { // the first may be a table's head
+		r.log.Bad = r.log.Lines
+	}
+	if r.form == nil && r.log.Skipped > 1 {
+		return fmt.Errorf("%s:%d: no time of a call: want RFC 3339 or seconds since 1970, an access log in a usual format, or JSON with a field such as time; what the line holds is not shown", r.name, r.log.Lines)
+	}
 	return nil
 }
 
@@ -139,8 +149,12 @@ func (r *reading) keep(m made) {
 
 // done puts the calls in order.
 func (r *reading) done() (Log, error) {
-	if len(r.kept) == 0 {
+	switch {
+	case len(r.kept) == 0:
 		return Log{}, fmt.Errorf("%s: no call in %d lines", r.name, r.log.Lines)
+	case r.log.Skipped > len(r.kept)+r.log.Dropped:
+		return Log{}, fmt.Errorf("%s:%d: no time of a call: want %s, as line %d is; so it is with %d of %d lines, and what most of a file says decides; what they hold is not shown",
+			r.name, r.log.Bad, r.form.says(), r.first, r.log.Skipped, r.log.Lines)
 	}
 	byTime := func(a, b made) int {
 		switch {
@@ -156,12 +170,13 @@ func (r *reading) done() (Log, error) {
 	if !r.fine {
 		r.log.Spread = spread(r.kept)
 	}
-	if r.form.ends() {
-		for i := range r.kept {
+	for i := range r.kept {
+		if r.kept[i].ends {
 			r.kept[i].at -= int64(max(0, r.kept[i].took))
 		}
-		slices.SortStableFunc(r.kept, byTime)
 	}
+	slices.SortStableFunc(r.kept, byTime)
+	r.log.Took, r.log.NoUnit = durations(r.kept)
 	first := r.kept[0].at
 	r.log.First = time.Unix(0, first).UTC()
 	r.log.Calls = make([]clients.Call, 0, len(r.kept))
@@ -169,6 +184,25 @@ func (r *reading) done() (Log, error) {
 		r.log.Calls = append(r.log.Calls, clients.Call{At: time.Duration(m.at - first), Took: m.took})
 	}
 	return r.log, nil
+}
+
+// durations are how long a call took in the median, negative where none says it, and how
+// many say it in a unit that is not sure.
+func durations(all []made) (time.Duration, int) {
+	var known []time.Duration
+	unsure := 0
+	for _, m := range all {
+		if m.took >= 0 {
+			known = append(known, m.took)
+		} else if m.noUnit {
+			unsure++
+		}
+	}
+	if len(known) == 0 {
+		return -1, unsure
+	}
+	slices.Sort(known)
+	return known[len(known)/2], unsure
 }
 
 // spread moves the calls of one second evenly over it, and reports whether any second has several.
