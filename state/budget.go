@@ -35,6 +35,9 @@ func (d Document) Reserved(r Reservation) Document {
 	for target, n := range r.Before {
 		d.AddSent(target, n, r.Last)
 	}
+	for id, at := range r.Due {
+		d.MarkRun(id, at)
+	}
 	return d
 }
 

@@ -28,6 +28,9 @@ type Reservation struct {
 	// Before is what runs of an earlier UTC day reserved: it counts in windows, not
 	// on the day.
 	Before map[string]int `json:"before,omitempty"`
+	// Due is when probes run, by target/probe: a run that is killed counts as one in
+	// which they did. perch serve alone says so, whose ticks each have a time.
+	Due map[string]time.Time `json:"due,omitempty"`
 }
 
 // AsideError says that what stands in the store could not be used, is kept

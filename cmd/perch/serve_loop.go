@@ -37,12 +37,19 @@ var errGone = errors.New("the probe is no longer in the config")
 // run plays a wave at each tick until ctx ends.
 func (s *service) run(ctx context.Context, l *loop, tick time.Time) {
 	defer close(l.done)
-	for {
+	for before := (time.Time{}); ; {
 		k, patience := s.paceOf(l)
 		s.expect(l, tick, tick.Add(patience))
 		if !until(ctx, tick) {
 			return
 		}
+		if k, patience = s.paceOf(l); !before.IsZero() {
+			if soonest, _ := k.after(before, before); soonest.After(tick) { // by a policy that came meanwhile
+				tick = soonest
+				continue
+			}
+		}
+		before = tick
 		s.begins(l, tick.Add(k.every), patience)
 		s.wave(ctx, l)
 		next, missed := k.after(tick, time.Now())
@@ -57,7 +64,7 @@ func (s *service) run(ctx context.Context, l *loop, tick time.Time) {
 func (s *service) paceOf(l *loop) (ticks, time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return ticksOf(l.near.Name, l.id, l.spec.Every, leastEvery(l.near.Policy)), 2*l.lasts + slowest
+	return ticksOf(l.near.Name, l.id, l.spec.Every, leastEvery(s.policy)), 2*l.lasts + slowest
 }
 
 // expect says when the loop's probe is due next, and by when it must have gone on.

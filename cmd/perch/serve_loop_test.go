@@ -174,3 +174,41 @@ func TestServeCountsAllThatLeftWhenKilled(t *testing.T) {
 		}
 	})
 }
+
+// However often perch is killed, no probe runs again before it is due, and each has its
+// turn.
+func TestServeRunsNothingTwiceWhenKilled(t *testing.T) {
+	const targets, every = 5, 10 * time.Minute
+	synctest.Test(t, func(t *testing.T) {
+		text := many(targets, every)
+		s := newStation(t, text)
+		r := rand.New(rand.NewPCG(1, 2))
+		var kept state.Document
+		began := time.Now()
+		for range 200 {
+			store := &shelf{doc: kept}
+			s.prepare(text, store)
+			s.begin()
+			time.Sleep(time.Duration(r.Int64N(int64(90 * time.Second))))
+			synctest.Wait()
+			store.mu.Lock()
+			kept = store.doc // as a kill leaves it
+			store.mu.Unlock()
+			if err := s.stop(); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Duration(r.Int64N(int64(5 * time.Second))))
+		}
+		for n := range targets {
+			all := s.asked(fmt.Sprintf("/%d", n))
+			for i := 1; i < len(all); i++ {
+				if apart := all[i].Sub(all[i-1]); apart < every-mostSlack {
+					t.Errorf("target %d was asked again after %s", n, apart)
+				}
+			}
+			if most := int(time.Since(began) / every); len(all) < most/2 {
+				t.Errorf("target %d was asked %d times in %s", n, len(all), time.Since(began))
+			}
+		}
+	})
+}

@@ -48,6 +48,7 @@ func (s *service) refuse(c candidate) {
 	s.board.refuse(mistakes)
 	if c.policy != nil {
 		s.mu.Lock()
+		s.policy = c.policy
 		cfg := s.cfg
 		s.mu.Unlock()
 		cfg.Policy = c.policy
@@ -121,7 +122,7 @@ func (s *service) goOn(ctx context.Context, f *fit) {
 func (s *service) change(f *fit) []*loop {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cfg = f.cfg
+	s.cfg, s.policy = f.cfg, f.cfg.Policy
 	maps.DeleteFunc(s.ending, func(_ string, l *loop) bool { return l.over() })
 	var gone []*loop
 	for id, l := range s.loops {

@@ -334,6 +334,36 @@ func TestServeReloadsForLong(t *testing.T) {
 	}
 }
 
+// So does how often a probe may run, also for a tick that is planned already; a probe that
+// runs seldom enough is not touched.
+func TestServeKeepsAStricterEvery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, m := reloaded(t, reloading, &shelf{})
+		policy := filepath.Join(t.TempDir(), "policy.yaml")
+		s.service.sys.mounted = policy
+		s.service.files = newFiles(s.service.sys, m.dir)
+		s.begin()
+		time.Sleep(2 * time.Minute)
+		m.must(os.WriteFile(policy, []byte("version: 1\nmin_every: 5m\n"), 0o600))
+		time.Sleep(inUse)
+		before := len(s.asked("/often"))
+		time.Sleep(31 * time.Minute)
+		all := s.asked("/often")[before-1:]
+		for i := 1; i < len(all); i++ {
+			if apart := all[i].Sub(all[i-1]); apart < 5*time.Minute-mostSlack {
+				t.Errorf("asked again after %s", apart)
+			}
+		}
+		if len(all) < 6 || len(s.asked("/hold")) < 6 {
+			t.Errorf("asked %d times, and %d that run each 10m", len(all), len(s.asked("/hold")))
+		}
+		want(t, "the log", s.log.String(), "the changed config is refused", "policy.yaml:2: min_every")
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A policy that becomes stricter holds at once, though the config was not adapted and is
 // refused.
 func TestServeKeepsAStricterPolicy(t *testing.T) {

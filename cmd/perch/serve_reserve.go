@@ -150,9 +150,11 @@ func (g *ledger) reserve(left func(target string) (int, bool)) state.Reservation
 	now := time.Now()
 	until := now.Add(aheadFor)
 	last := until                                                                // when all of it has left
-	r := state.Reservation{Most: map[string]int{}, Now: g.clock().Add(aheadFor)} // across midnight it counts for the new day, and for the old one
+	wall := g.clock()
+	r := state.Reservation{Most: map[string]int{}, Due: map[string]time.Time{}, Now: wall.Add(aheadFor)} // across midnight it counts for the new day, and for the old one
 	tokens := map[token]bool{}
-	for _, d := range g.under {
+	for w, d := range g.under {
+		r.Due[w.loop.id] = w.run.Started
 		r.Most[d.target] += d.most
 		tokens[d.token] = true
 		last = latest(last, d.ends)
@@ -160,7 +162,7 @@ func (g *ledger) reserve(left func(target string) (int, bool)) state.Reservation
 	for _, a := range g.accounts {
 		a.granted, a.since, a.all = 0, 0, false
 	}
-	for _, a := range g.next {
+	for id, a := range g.next {
 		n := a.within(now, until)
 		if n == 0 {
 			continue
@@ -170,6 +172,7 @@ func (g *ledger) reserve(left func(target string) (int, bool)) state.Reservation
 		}
 		g.accounts[a.target].granted += n * a.most
 		r.Most[a.target] += n * a.most
+		r.Due[id] = wall.Add(latest(now, a.tick).Add(time.Duration(n-1) * a.every).Sub(now))
 		tokens[a.token] = true
 		last = latest(last, until.Add(a.lasts))
 	}
@@ -186,7 +189,7 @@ func (g *ledger) reserve(left func(target string) (int, bool)) state.Reservation
 			r.Most[tokensAt(t.host)]++
 		}
 	}
-	r.Last = g.clock().Add(last.Sub(now))
+	r.Last = wall.Add(last.Sub(now))
 	g.covered = until
 	return r
 }

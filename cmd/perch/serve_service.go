@@ -40,6 +40,7 @@ type service struct {
 
 	mu      sync.Mutex // of what follows, held for moments
 	cfg     config.Config
+	policy  *probes.Policy // that holds now: a newer one than cfg's, where a changed config is refused
 	seeds   *rand.Rand
 	loops   map[string]*loop
 	known   map[string]knowledge  // by target
@@ -72,7 +73,7 @@ func newService(sys system, cfg config.Config, flags runFlags, out outputFlags, 
 	host, _ := os.Hostname() // unknown stays empty
 	cfg = served(cfg)
 	s := &service{
-		sys: sys, cfg: cfg, flags: flags, out: out, log: log, health: newHealth(), board: newBoard(cfg), beside: besideServe(sys.env, host),
+		sys: sys, cfg: cfg, policy: cfg.Policy, flags: flags, out: out, log: log, health: newHealth(), board: newBoard(cfg), beside: besideServe(sys.env, host),
 		wake: make(chan struct{}, 1), seeds: rand.New(rand.NewPCG(flags.seed, 0)), loops: map[string]*loop{}, known: map[string]knowledge{},
 		notes: map[string]bool{}, missed: map[string]int{}, kept: &kept{answered: map[string]time.Time{}}, standing: map[string]string{}, found: map[finding]saying{},
 		ending: map[string]*loop{}, refused: map[string]bool{}, reloads: make(chan candidate),

@@ -57,9 +57,14 @@ func (k ticks) next(t time.Time) time.Time {
 }
 
 // first is when a probe runs first in a process that begins now. last is its last
-// run as the state has it; zero: none is known. What is due runs within a minute.
+// run as the state has it; zero: none is known. What is due runs within a minute. A last
+// run that is still to come was reserved by a process that was killed: its ticks until
+// now may have been played, the next one was not.
 func (k ticks) first(now, last time.Time) time.Time {
 	own := k.next(now)
+	if ahead := last.Sub(now); ahead > 0 && ahead <= aheadFor {
+		return now.Add((ahead-1)%k.every + 1)
+	}
 	if !last.IsZero() && !last.After(now) {
 		if due := last.Add(k.every - k.slack()); due.After(now) {
 			return k.next(now.Add(due.Sub(now)))
