@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"perch.example/diagnose"
@@ -13,9 +14,7 @@ import (
 // paths in seen is settled first: by then the whole run has been seen.
 func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 	probes.SettlePaths(seen)
-	byProbe := map[string][]probes.Observation{}
 	for _, o := range seen {
-		byProbe[o.Target+"/"+o.Probe] = append(byProbe[o.Target+"/"+o.Probe], o)
 		if o.Problem != "" {
 			part := probes.PartInternal
 			if o.Cut == probes.CutConfig {
@@ -24,7 +23,8 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 			p.problem(part, fmt.Errorf("%s/%s: %s", o.Target, o.Probe, o.Problem))
 		}
 	}
-	answered := lastAnswers(seen)
+	byProbe := byProbe(seen)
+	answered := sync.OnceValue(func() map[string]time.Time { return lastAnswers(seen) })
 	var predicted []predicting
 	for _, t := range p.cfg.Targets {
 		for _, s := range t.Probes {
@@ -37,7 +37,7 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 				Budget: budgetOf(run.Budget, t.Name), Now: run.Finished,
 			}
 			if slices.ContainsFunc(observed, failed) { // nobody else asks about the others, and serve judges hundreds a second
-				in.OtherAnswered = append(others(answered, t.Name), others(p.answered, t.Name)...)
+				in.OtherAnswered = append(others(answered(), t.Name), others(p.answered, t.Name)...)
 			}
 			outcomes := diagnose.Judge(in)
 			if mayPredict(s) || s.Kind == probes.KindIdle && predicts(t) {
@@ -54,6 +54,20 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 		}
 	}
 	p.predict(run, predicted)
+}
+
+// byProbe groups observations by target/probe.
+func byProbe(seen []probes.Observation) map[string][]probes.Observation {
+	all := map[string][]probes.Observation{}
+	if len(seen) == 1 { // as each wave of perch serve has: there is nothing to copy
+		all[seen[0].Target+"/"+seen[0].Probe] = seen
+		return all
+	}
+	for _, o := range seen {
+		id := o.Target + "/" + o.Probe
+		all[id] = append(all[id], o)
+	}
+	return all
 }
 
 // measured is what a probe's idle connections told of the path. Of a burst that is
@@ -93,11 +107,20 @@ func (p *pass) note(id string, run *probes.Run, outcomes []probes.Outcome) {
 // lastAnswers says when each target last gave a whole answer.
 func lastAnswers(seen []probes.Observation) map[string]time.Time {
 	last := map[string]time.Time{}
-	for _, o := range seen {
-		for _, a := range o.Attempts {
-			if at := a.Started.Add(a.Elapsed); a.Status != 0 && at.After(last[o.Target]) {
-				last[o.Target] = at
-			}
+	for i := range seen {
+		if at := lastAnswer(&seen[i]); at.After(last[seen[i].Target]) {
+			last[seen[i].Target] = at
+		}
+	}
+	return last
+}
+
+// lastAnswer says when the last whole answer came; zero: none did.
+func lastAnswer(o *probes.Observation) (last time.Time) {
+	for i := range o.Attempts {
+		a := &o.Attempts[i]
+		if at := a.Started.Add(a.Elapsed); a.Status != 0 && at.After(last) {
+			last = at
 		}
 	}
 	return last

@@ -120,9 +120,9 @@ type fit struct {
 // fitProbe is what is known of a probe before it runs.
 type fitProbe struct {
 	spec  *probes.Spec
-	near  config.Config // narrowed to its target
-	most  int           // requests of a wave
-	lasts time.Duration // of a wave, when every timeout is used up
+	near  *config.Config // narrowed to its target; nothing of it is changed
+	most  int            // requests of a wave
+	lasts time.Duration  // of a wave, when every timeout is used up
 	notes *plan.Plan
 }
 
@@ -147,7 +147,7 @@ func (s *service) fits(cfg config.Config) (*fit, error) {
 	for _, t := range cfg.Targets {
 		near := narrowed(cfg, t, runs)
 		for i := range near.Targets[0].Probes {
-			if err := f.add(near, &near.Targets[0].Probes[i], o); err != nil {
+			if err := f.add(&near, &near.Targets[0].Probes[i], o); err != nil {
 				return nil, err
 			}
 		}
@@ -156,10 +156,10 @@ func (s *service) fits(cfg config.Config) (*fit, error) {
 }
 
 // add plans one probe by itself.
-func (f *fit) add(near config.Config, spec *probes.Spec, o plan.Options) error {
+func (f *fit) add(near *config.Config, spec *probes.Spec, o plan.Options) error {
 	id := spec.ID()
 	o.Only, o.Due = nil, func(other probes.Spec) bool { return other.ID() == id }
-	p, err := plan.New(near, o)
+	p, err := plan.New(*near, o)
 	if err != nil {
 		return err
 	}

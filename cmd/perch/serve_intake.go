@@ -160,7 +160,11 @@ func (s *service) takeIn(ctx context.Context, layer []*played, muted silences) {
 	w := s.newPass()
 	s.mu.Unlock()
 	run := w.joined(layer)
-	var all []probes.Observation
+	most := 0
+	for _, pl := range layer {
+		most += len(pl.seen)
+	}
+	all := make([]probes.Observation, 0, most)
 	for _, pl := range layer {
 		all = append(all, pl.seen...)
 	}
@@ -169,10 +173,12 @@ func (s *service) takeIn(ctx context.Context, layer []*played, muted silences) {
 		pl.seen, all = all[:len(pl.seen):len(pl.seen)], all[len(pl.seen):]
 		s.answers(pl)
 	}
+	each := *w
 	for _, pl := range layer {
-		s.judge(w, &run, pl)
+		s.judge(&each, &run, pl)
 		s.ledger.counted(pl)
 	}
+	w.problems = each.problems
 	w.past = surelyPast(w.doc, run.Finished)
 	if muted != nil {
 		w.silenced = muted
@@ -200,8 +206,8 @@ func (s *service) takeIn(ctx context.Context, layer []*played, muted silences) {
 	s.company = companyOf(w.memory, run.Finished)
 }
 
-// judge adds to a run what a wave of it found. What is no longer in the config only
-// counts.
+// judge adds to a run what a wave of it found, by the config that it was planned by,
+// which it leaves in w. What is no longer in the config only counts.
 func (s *service) judge(w *pass, run *probes.Run, pl *played) {
 	s.mu.Lock()
 	gone := pl.loop.gone
@@ -209,10 +215,8 @@ func (s *service) judge(w *pass, run *probes.Run, pl *played) {
 	if gone {
 		return
 	}
-	judged := *w
-	judged.cfg = pl.near
-	judged.judge(&pl.run, pl.seen)
-	w.problems = judged.problems
+	w.cfg = *pl.near
+	w.judge(&pl.run, pl.seen)
 	run.Outcomes, run.Idle = append(run.Outcomes, pl.run.Outcomes...), append(run.Idle, pl.run.Idle...)
 	if pl.loop.spec.Kind == probes.KindIdle {
 		s.learn(pl)
@@ -284,8 +288,11 @@ func (s *service) know(target string, k knowledge) {
 // answers keeps when targets last gave a whole answer: what a connection that timed
 // out is compared with.
 func (s *service) answers(pl *played) {
-	for target, at := range lastAnswers(pl.seen) {
-		s.answered[target] = latest(s.answered[target], at)
+	for i := range pl.seen {
+		if at := lastAnswer(&pl.seen[i]); !at.IsZero() {
+			target := pl.seen[i].Target
+			s.answered[target] = latest(s.answered[target], at)
+		}
 	}
 }
 

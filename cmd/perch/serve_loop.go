@@ -24,11 +24,12 @@ type loop struct {
 	done   chan struct{} // closed when its last wave is over
 
 	// Guarded by the service's lock: a reload may change what surrounds the probe.
-	near  config.Config // the config, narrowed to the loop's target
-	most  int           // requests of a wave
-	lasts time.Duration // of a wave, when every timeout is used up
-	last  time.Time     // when its last wave began
-	gone  bool          // it is no longer in the config: what it finds is not judged
+	near  *config.Config // the config, narrowed to the loop's target; nothing of it is changed
+	made  *plan.Plan     // of a wave, which others of the same near are alike; nil: none is known
+	most  int            // requests of a wave
+	lasts time.Duration  // of a wave, when every timeout is used up
+	last  time.Time      // when its last wave began
+	gone  bool           // it is no longer in the config: what it finds is not judged
 }
 
 // errGone is why a wave is cut short whose probe is taken out, or becomes another one.
@@ -105,7 +106,7 @@ func until(ctx context.Context, at time.Time) bool {
 // played is a wave that is over.
 type played struct {
 	loop *loop
-	near config.Config // by which it was planned
+	near *config.Config // by which it was planned
 	run  probes.Run
 	seen []probes.Observation
 
@@ -116,59 +117,74 @@ type played struct {
 // wave plans one run of a probe, plays it, and hands it in. It waits for nothing but
 // its own target, and for the state where not all that it may send is reserved there.
 func (s *service) wave(ctx context.Context, l *loop) {
-	w, near, err := s.planned(l)
+	made, near, err := s.planned(l)
 	switch {
 	case err != nil:
 		s.cannot(err)
 		return
-	case w == nil:
+	case made == nil:
 		return
 	}
 	version, _ := build()
 	started := s.sys.clock()
 	pl := &played{loop: l, near: near, run: probes.Run{
-		Version: version, Name: near.Name, Vantage: near.Vantage, Seed: w.flags.seed, Started: started, RunID: runID(started, w.flags.seed, near.Shard),
+		Version: version, Name: near.Name, Vantage: near.Vantage, Seed: made.Seed, Started: started, RunID: runID(started, made.Seed, near.Shard),
 	}}
-	if !s.ledger.draw(ctx, pl, w.plan) {
+	if !s.ledger.draw(ctx, pl, made) {
 		return
 	}
+	w := pass{kept: s.kept, sys: s.sys, plan: made}
 	pl.seen = w.play(ctx, &pl.run)
 	s.handIn(pl)
 }
 
 // planned plans a wave; nil: there is nothing to do. Only the loop's target is looked
 // at: the whole config was planned when it was taken in.
-func (s *service) planned(l *loop) (*pass, config.Config, error) {
+func (s *service) planned(l *loop) (*plan.Plan, *config.Config, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := s.newPass()
-	w.cfg = l.near
+	seed := s.newSeed()
+	sent := s.sentBefore(l, s.sys.clock())
+	if l.made != nil && len(sent) == 0 {
+		made := *l.made
+		made.Seed = seed
+		return &made, l.near, nil
+	}
 	known := s.known[l.spec.Target]
-	now := s.sys.clock()
-	made, err := plan.New(w.cfg, plan.Options{
-		Seed: w.flags.seed, Sent: s.sentBefore(w.cfg, now), Ends: known.ends, Brackets: known.brackets, Env: s.sys.env,
+	made, err := plan.New(*l.near, plan.Options{
+		Seed: seed, Sent: sent, Ends: known.ends, Brackets: known.brackets, Env: s.sys.env,
 		Due: func(other probes.Spec) bool { return other.ID() == l.id },
 	})
 	if err != nil {
-		return nil, w.cfg, err
+		return nil, nil, err
 	}
 	made.NotDue = nil // those have loops of their own
-	w.plan = made
 	if len(made.Steps) == 0 {
-		return nil, w.cfg, nil
+		return nil, nil, nil
 	}
 	l.most, l.lasts = max(l.most, mostOf(made)), max(l.lasts, made.LongestWall)
 	s.sayNotes(made)
-	return w, w.cfg, nil
+	if len(sent) == 0 && repeats(made) {
+		l.made = made
+	}
+	return made, l.near, nil
 }
 
-// sentBefore is what earlier processes sent to the targets of which this one does not
+// repeats reports whether the next wave's plan differs in nothing but its seed: one
+// exchange, on which neither what is known of the path nor chance has a say. A runner
+// changes nothing of it.
+func repeats(made *plan.Plan) bool {
+	step := made.Steps[0]
+	return len(made.Steps) == 1 && step.Spec.Kind != probes.KindIdle && step.Spec.Kind != probes.KindBurst && len(step.Next) == 0
+}
+
+// sentBefore is what earlier processes sent to a loop's target, where this one does not
 // know more itself. The lock is held.
-func (s *service) sentBefore(cfg config.Config, now time.Time) map[string][]plan.Sent {
-	if len(s.sent) == 0 {
+func (s *service) sentBefore(l *loop, now time.Time) map[string][]plan.Sent {
+	if len(s.sent) == 0 || s.runner.Knows(l.spec.Target) {
 		return nil
 	}
-	p := &pass{kept: &kept{runner: s.runner, doc: state.Document{Sent: s.sent}}, cfg: cfg}
+	p := &pass{kept: &kept{runner: s.runner, doc: state.Document{Sent: s.sent}}, cfg: *l.near}
 	return p.sentBefore(now)
 }
 

@@ -127,7 +127,7 @@ func (s *service) change(f *fit) []*loop {
 	var gone []*loop
 	for id, l := range s.loops {
 		if p := f.probes[id]; p != nil && same(*l.spec, *p.spec) {
-			l.near, l.most, l.lasts = p.near, p.most, p.lasts
+			l.near, l.made, l.most, l.lasts = p.near, nil, p.most, p.lasts
 			continue
 		}
 		l.gone = true
