@@ -20,6 +20,7 @@ type Options struct {
 	Known        []string // every "target/probe" of the whole config; nil: not known
 	DashboardURL string   // shown as a link; empty: none
 	Config       string   // the config's path as it was given, for the commands in notices; empty: the default
+	Gather       bool     // what opens is not told, but kept for Gathered
 	Beside       string   // of a perch that runs for long, and has the state to itself: how a command is run beside it, as "perch"; empty: perch run can run again
 }
 

@@ -78,6 +78,8 @@ type Incident struct {
 	Owed []Way `json:"owed,omitempty"`
 	// Silenced is the silence that kept its opening from being told.
 	Silenced Hush `json:"silenced,omitzero"`
+	// Gathering says that it fires, and is told with others that may follow: by Gathered.
+	Gathering bool `json:"gathering,omitempty"`
 }
 
 // Hush is a silence that an incident fell into.

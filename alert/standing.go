@@ -6,9 +6,10 @@ import "slices"
 // "stock-api/connection#3".
 func (i Incident) Name() string { return i.name() }
 
-// Untold reports whether a notice about the incident waits to be told.
+// Untold reports whether a notice about the incident waits to be told, or is still to
+// be gathered.
 func (m Memory) Untold(i Incident) bool {
-	return slices.ContainsFunc(m.Outbox, func(n Notice) bool {
+	return i.Gathering || slices.ContainsFunc(m.Outbox, func(n Notice) bool {
 		return slices.ContainsFunc(n.About, func(a About) bool { return a.Name == i.name() })
 	})
 }

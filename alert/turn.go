@@ -24,7 +24,7 @@ type turn struct {
 // end closes the incident, and returns its turn where people are to hear of it:
 // whoever was told that it began.
 func (i *Incident) end(o Options, by EndedBy) []turn {
-	i.State, i.Ended, i.EndedBy = StateResolved, o.Now, by
+	i.State, i.Ended, i.EndedBy, i.Gathering = StateResolved, o.Now, by, false
 	silence := o.muted(i.Probes)
 	if !i.Announced && (o.Mode == ModeNotify || silence != nil) {
 		return nil
@@ -45,10 +45,14 @@ func (i *Incident) tell(run probes.Run, o Options, upToDate func() []string) []t
 	if kind == "" {
 		return nil
 	}
+	opening := kind == KindFiring || kind == KindFlapping
 	if silence := o.muted(i.Probes); silence != nil {
-		if kind == KindFiring || kind == KindFlapping {
+		if opening {
 			i.hush(*silence, o.Now)
 		}
+		return nil
+	}
+	if i.Gathering = opening && o.Gather; i.Gathering {
 		return nil
 	}
 	var to []string
@@ -124,6 +128,7 @@ func (i *Incident) heard(kind Kind, d probes.Diagnosis, o Options) {
 
 // hush notes that a silence kept the opening from being told.
 func (i *Incident) hush(s Silence, now time.Time) {
+	i.Gathering = false
 	if i.Silenced.From.IsZero() {
 		i.Silenced.From = now
 	}
