@@ -35,8 +35,8 @@ func (r *replica) RoundTrip(q *http.Request) (*http.Response, error) {
 	return nil, q.Context().Err()
 }
 
-// join begins one more replica.
-func join(t *testing.T, fake *kubefake.Server, name string) *replica {
+// join begins one more replica, which change may prepare.
+func join(t *testing.T, fake *kubefake.Server, name string, change ...func(*service)) *replica {
 	t.Helper()
 	r := &replica{station: newStation(t, elected()), way: fake.Transport()}
 	r.service.sys.cluster = func(object string) (state.ConfigMapConfig, error) {
@@ -44,6 +44,9 @@ func join(t *testing.T, fake *kubefake.Server, name string) *replica {
 	}
 	if err := r.service.elects(); err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range change {
+		f(r.service)
 	}
 	r.begin()
 	return r
