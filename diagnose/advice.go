@@ -125,8 +125,10 @@ func (j *judgement) reachabilityAdvice() []step {
 		return advice
 	}
 	switch {
-	case j.reused():
+	case j.reused() && j.facts.Kind == probes.KindHTTP:
 		return []step{next("ask the API's owner: one request of many on a connection came to this, and a fresh connection worked. It is not the connection.")}
+	case j.reused() && j.beside() != nil:
+		return []step{next("ask the API's owner: one request came to this on a connection that was alive, and " + j.besideText() + ". It is neither the connection nor the pool.")}
 	case j.at.Calmed() != "":
 		return []step{next("send less: the peer says ENHANCE_YOUR_CALM, which is that it takes what it gets for too much (RFC 9113, 7). It is not the connection pool.")}
 	}

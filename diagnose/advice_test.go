@@ -73,7 +73,7 @@ func TestAdvice(t *testing.T) {
 		{"whole seconds only", jdk, 0, []string{"1. Let the first call after a pause of 900 ms or more open a new connection (a new HttpClient): JDK HttpClient's own setting counts whole seconds and cannot say 900 ms. The path closes"}},
 		{"silence, in its settings", silentNone, 1, []string{"1. Set Go net/http's idle limit (max_idle in perch's config) none -> 300 s: `&http.Transport{IdleConnTimeout: 300 * time.Second}`. The path forgets what is idle for 400 s. The real bound", "\n1b. Or set Go net/http's tcp_keep_alive none -> 300 s: `", "KeepAlive: 300 * time.Second", "between 300 s, which worked, and 400 s", "Looking at the connection before use does not help"}},
 		{"silence, kept away already", silent, 1, []string{"Leave Go net/http's max_idle of 90 s as it is: it stops before the path forgets, at 400 s"}},
-		{"503 and Retry-After", withClient(one(limited("unavailable", 503))), 0, []string{"1. Send less, and wait the 7 s that the API asks for", "\n2. Limit how often"}},
+		{"503 and Retry-After", withClient(one(limited("unavailable", 503))), 0, []string{"1. Send less, and wait the 7 s that the API asks for", "\n2. Ask the API's owner: one request came to this on a connection that was alive, and a fresh connection"}},
 		{"down and Retry-After", down, 0, []string{"1. Send less, and wait the 7 s"}},
 		{"certificate: expired", certificate("x509: certificate has expired or is not yet valid: current time 2026-11-30T12:00:00Z is after 2026-11-29T12:00:00Z"), 0, []string{"it has expired"}},
 		{"certificate: not yet", certificate("x509: certificate has expired or is not yet valid: current time 2026-11-30T12:00:00Z is before 2026-12-29T12:00:00Z"), 0, []string{"not valid yet"}},

@@ -1,8 +1,9 @@
 package diagnose
 
 import (
-	"cmp"
+	"net/netip"
 	"slices"
+	"time"
 
 	"perch.example/probes"
 )
@@ -21,8 +22,8 @@ func judgeBurst(in Input) []probes.Outcome {
 	l := newLadder(in.perCall())
 	rules := rulesOf(probes.KindBurst)
 	var worst *judgement
-	for i := range l.rungs {
-		if j := l.judge(rules, i); worst == nil || j.tellsMore(worst) {
+	for _, j := range l.extremes() {
+		if j.apply(rules); worst == nil || j.tellsMore(worst) {
 			worst = j
 		}
 	}
@@ -37,7 +38,7 @@ func judgeBurst(in Input) []probes.Outcome {
 // tellsMore reports whether a call is worse than another one; of two that are as bad, one
 // that drew a dead connection tells more than one that did not.
 func (j *judgement) tellsMore(other *judgement) bool {
-	drew := func(j *judgement) bool { return j.at != nil && j.at.DrewDead() }
+	drew := func(j *judgement) bool { return j.rung.reuse != nil && j.rung.reuse.DrewDead() }
 	if a, b := badness(j.verdict), badness(other.verdict); a != b {
 		return a > b
 	}
@@ -54,9 +55,7 @@ func lastOf(all []probes.Observation) (probes.Observation, bool) {
 
 // perCall is the input of a burst's calls, each as an observation of its own: a fresh
 // exchange, or a rung that is warmed by the call before on its connection and has its
-// burst's control. Of those of one burst that came to the same the two suffice that were
-// idle for the shortest and the longest time: a burst may have thousands. The input of
-// another kind is left as it is.
+// control. The input of another kind is left as it is.
 func (in Input) perCall() Input {
 	if in.Spec.Kind != probes.KindBurst {
 		return in
@@ -67,9 +66,7 @@ func (in Input) perCall() Input {
 		return in
 	}
 	if obs.Burst != nil {
-		for _, part := range extremes(callsOf(obs)) {
-			in.Observations = append(in.Observations, part.obs)
-		}
+		in.Observations = callsOf(obs)
 	}
 	if len(in.Observations) == 0 || obs.Cut != "" {
 		in.Observations = append(in.Observations, obs)
@@ -77,35 +74,29 @@ func (in Input) perCall() Input {
 	return in
 }
 
-// burstPart is one call as an observation.
-type burstPart struct {
-	obs  probes.Observation
-	call probes.BurstCall
-	at   probes.Attempt
-}
-
 // callsOf are an observation's calls, in their order.
-func callsOf(obs probes.Observation) []burstPart {
-	controls := controlsOf(obs)
+func callsOf(obs probes.Observation) []probes.Observation {
+	besides := besidesOf(obs)
 	before := map[int]probes.Attempt{} // what a connection carried last
-	var parts []burstPart
+	var parts []probes.Observation
 	for _, c := range obs.Burst.Calls {
 		if c.Attempt < 0 || c.Attempt >= len(obs.Attempts) {
 			continue
 		}
 		a := obs.Attempts[c.Attempt]
-		part := burstPart{call: c, at: a, obs: probes.Observation{
+		part := probes.Observation{
 			Target: obs.Target, Probe: obs.Probe, Kind: probes.KindBurst, Hold: obs.Burst.Shape.Gap,
 			Started: a.Started, Ended: obs.Ended, Path: obs.Path, Close: c.Close, Attempts: []probes.Attempt{a},
-		}}
+		}
 		if a.Connection == probes.ConnectionReused {
 			if warm, known := before[c.Connection]; known {
 				warm.Connection = probes.ConnectionFresh
-				part.obs.Attempts = []probes.Attempt{warm, a}
+				part.Attempts = []probes.Attempt{warm, a}
 			}
-			if control, made := controls[c.Burst]; made && !a.OK() {
+			if beside := besides.of(c, a); beside != nil {
+				control := *beside
 				control.Connection = probes.ConnectionControl
-				part.obs.Attempts = append(part.obs.Attempts, control)
+				part.Attempts = append(part.Attempts, control)
 			}
 		}
 		before[c.Connection] = a
@@ -114,76 +105,106 @@ func callsOf(obs probes.Observation) []burstPart {
 	return parts
 }
 
-// controlsOf are each burst's control: where it had none, a call of it on a connection of
-// its own that was answered.
-func controlsOf(obs probes.Observation) map[int]probes.Attempt {
+// besides are the exchanges of a burst probe that were on connections of their own.
+type besides struct {
+	controls map[int]*probes.Attempt // by burst
+	fresh    []*probes.Attempt       // the controls, too; in the order in which they left
+}
+
+func besidesOf(obs probes.Observation) besides {
 	burstOf := map[int]int{}
 	for _, c := range obs.Burst.Calls {
 		burstOf[c.Attempt] = c.Burst
 	}
-	controls, instead := map[int]probes.Attempt{}, map[int]probes.Attempt{}
+	b := besides{controls: map[int]*probes.Attempt{}}
 	burst := 1
-	for i, a := range obs.Attempts {
+	for i := range obs.Attempts {
+		a := &obs.Attempts[i]
 		if of, isCall := burstOf[i]; isCall {
 			burst = of
-			if a.Connection == probes.ConnectionFresh && answered(&a) {
-				instead[burst] = a
-			}
 		} else if a.Connection == probes.ConnectionControl {
-			controls[burst] = a
+			b.controls[burst] = a
+		}
+		if a.Connection != probes.ConnectionReused {
+			b.fresh = append(b.fresh, a)
 		}
 	}
-	for burst, a := range instead {
-		if _, made := controls[burst]; !made {
-			controls[burst] = a
-		}
-	}
-	return controls
+	return b
 }
 
-// sameCalls are what calls have in common of which two suffice.
-type sameCalls struct {
-	burst  int
-	on     probes.Connection
-	reason probes.Reason
-	closed bool
+// of is what tells a call that failed from a service that is down: its burst's control,
+// where that left after it, else the next fresh exchange within seconds that was answered.
+// A dead connection may have an earlier control of its burst's, if no fresh exchange has
+// failed since: the calls after the first draw what died with its connection. nil: the
+// call needs none, or nothing tells.
+func (b besides) of(c probes.BurstCall, a probes.Attempt) *probes.Attempt {
+	if !slices.Contains(unanswered(), a.Reason) {
+		return nil
+	}
+	control := b.controls[c.Burst]
+	if control != nil && !control.Started.Before(a.Started) {
+		return control
+	}
+	until := a.Started.Add(a.Elapsed + againWithin)
+	failed := false
+	for _, f := range b.fresh {
+		switch {
+		case f.Started.After(until):
+		case f.Started.After(a.Started) && answered(f):
+			return f
+		case control != nil && f.Started.After(control.Started) && !answered(f):
+			failed = true
+		}
+	}
+	if failed || aboutAnswers(a.Reason) {
+		return nil
+	}
+	return control
 }
 
-// extremes keeps of the calls that have all in common the youngest and the oldest: of fresh
-// ones the first and the last.
-func extremes(all []burstPart) []burstPart {
-	least, most := map[sameCalls]int{}, map[sameCalls]int{}
-	for i, p := range all {
-		k := sameCalls{p.call.Burst, p.at.Connection, p.at.Reason, p.call.Close != nil}
-		if j, known := least[k]; !known || older(all[j], p) > 0 {
-			least[k] = i
+// alike are calls that the rules take for one.
+type alike struct {
+	facts  Facts
+	remote netip.AddrPort
+	late   bool
+}
+
+// extremes are a burst's calls that are to be judged, in their order: of those that come to
+// the same facts beside all others the one that was idle for the shortest time and the one
+// for the longest; of fresh ones the first and the last. A burst may have a thousand.
+func (l *ladder) extremes() []*judgement {
+	least, most := map[alike]*judgement{}, map[alike]*judgement{}
+	order := map[*judgement]int{}
+	for i := range l.rungs {
+		j := l.look(i)
+		order[j] = i
+		k := alike{facts: j.facts, late: j.late()}
+		if j.at != nil {
+			k.remote = j.at.Remote
 		}
-		if j, known := most[k]; !known || older(all[j], p) <= 0 {
-			most[k] = i
+		if known := least[k]; known == nil || j.rung.callAge() < known.rung.callAge() {
+			least[k] = j
+		}
+		if known := most[k]; known == nil || j.rung.callAge() >= known.rung.callAge() {
+			most[k] = j
 		}
 	}
-	keep := map[int]bool{}
-	for _, chosen := range []map[sameCalls]int{least, most} {
-		for _, i := range chosen {
-			keep[i] = true
+	var kept []*judgement
+	for _, chosen := range []map[alike]*judgement{least, most} {
+		for _, j := range chosen {
+			if !slices.Contains(kept, j) {
+				kept = append(kept, j)
+			}
 		}
 	}
-	var kept []burstPart
-	for i, p := range all {
-		if keep[i] {
-			kept = append(kept, p)
-		}
-	}
+	slices.SortFunc(kept, func(a, b *judgement) int { return order[a] - order[b] })
 	return kept
 }
 
-// older compares by the idle age of the close, or of the call; of fresh ones both are 0.
-func older(a, b burstPart) int {
-	age := func(p burstPart) int64 {
-		if p.call.Close != nil {
-			return int64(p.call.Close.Age)
-		}
-		return int64(p.at.IdleTime)
+// callAge is the idle age of a burst's call, or of the close before it; 0: a fresh one's.
+func (r *rungView) callAge() time.Duration {
+	if r.reuse == nil {
+		return 0
 	}
-	return cmp.Compare(age(a), age(b))
+	return r.age()
 }

@@ -22,7 +22,11 @@ func (j *judgement) inBurst(seen probes.BurstSeen, attempts []probes.Attempt, me
 		return fmt.Sprintf("%s in %s were answered%s", countOf(total.Calls, "call"), countOf(len(sums), "burst"), reusedWords(total)) + order
 	}
 	c := j.callOf(seen)
-	return fmt.Sprintf("call %d of burst %d (%d of %d calls failed): %s", c.Number, c.Burst, total.Dead+total.Failed, total.Calls, message)
+	text := fmt.Sprintf("call %d of burst %d (%d of %d calls failed): %s", c.Number, c.Burst, total.Dead+total.Failed, total.Calls, message)
+	if total.Dead > 0 {
+		text += fmt.Sprintf("; besides, %s drew dead connections (after %s idle)", countOf(total.Dead, "call"), human(total.DeadIdle)) + order
+	}
+	return text
 }
 
 // reusedWords says how many calls were on connections of the pool's.

@@ -21,10 +21,11 @@ const (
 	CauseAge    Cause = "GOAWAY at an age of the connection's: it says max_age, or several rungs ended at one such age, at different idle ages"
 	CauseStop   Cause = "the GOAWAY says graceful_stop"
 	CauseStream Cause = "the stream was reset, and the connection went on"
+	CauseAnswer Cause = "a whole answer, and nothing says that the connection ended"
 )
 
 func causeValues() []Cause {
-	return []Cause{CauseUnsaid, CausePings, CauseError, CauseAge, CauseStop, CauseStream}
+	return []Cause{CauseUnsaid, CausePings, CauseError, CauseAge, CauseStop, CauseStream, CauseAnswer}
 }
 
 // goneReasons are those of a request that a GOAWAY left open, or without an answer.
@@ -34,9 +35,12 @@ func goneReasons() []probes.Reason {
 
 // causeOf is what ended rung i, by its reuse.
 func (l *ladder) causeOf(i int) Cause {
-	r := l.rungs[i]
+	r := &l.rungs[i]
 	if r.reuse == nil {
 		return CauseUnsaid
+	}
+	if held(r.obs.Kind) && r.goesOn() {
+		return CauseAnswer
 	}
 	gone := slices.Contains(goneReasons(), r.reuse.Reason)
 	switch g := r.reuse.Goaway; {
@@ -118,6 +122,8 @@ func (j *judgement) causeText() string {
 		return "; the server says why: graceful_stop, it is being stopped"
 	case CauseStream:
 		return "; the connection itself went on"
+	case CauseAnswer:
+		return "; the connection carried that answer, and nothing says that it ended"
 	case CauseUnsaid:
 	}
 	return ""
@@ -158,7 +164,7 @@ func (j *judgement) causeAdvice() []step {
 			next("leave the pool as it is: the server reset the request's stream and kept the connection; " + again + "." + notIdle),
 			next("For the API's owner: see why streams are reset on a connection that is idle first and not on a fresh one."),
 		}
-	case CauseUnsaid:
+	case CauseUnsaid, CauseAnswer: // what to do about an answer follows from the diagnosis
 	}
 	return nil
 }

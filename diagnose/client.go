@@ -72,6 +72,14 @@ func newClientView(j *judgement) *clientView {
 // path is what the ladder says of how idle connections end. The earliest end
 // counts: servers that look at a tick end later by chance.
 func (l *ladder) path() clients.Path {
+	if l.ending == nil {
+		p := l.pathOf()
+		l.ending = &p
+	}
+	return *l.ending
+}
+
+func (l *ladder) pathOf() clients.Path {
 	p := clients.Path{Timeout: l.idle.Died, Advertised: l.idle.Advertised, Silent: l.idle.How == probes.HowSilent, Packets: packetsOf(l.in.Spec)}
 	if len(l.ends) > 0 {
 		p.Timeout = l.earliest(l.ends[0])
@@ -134,9 +142,10 @@ func usualEnd(how probes.HowClosed) probes.Reason {
 // counts without a control as well.
 func (l *ladder) earliest(timeout time.Duration) time.Duration {
 	first := timeout
-	for i, r := range l.rungs {
+	for _, i := range l.closed {
+		r := l.rungs[i]
 		c := r.obs.Close
-		if c == nil || r.instant() || l.notIdle(i) || l.outlived(i) || l.massClosed(i) {
+		if r.instant() || l.notIdle(i) || l.outlived(i) || l.massClosed(i) {
 			continue
 		}
 		if c.Age < first && timeout-c.Age <= l.tol(timeout) {

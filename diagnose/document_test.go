@@ -166,7 +166,7 @@ func conditions(r Rule) string {
 	add(r.Changed, "two runs agree that the bound has moved, and it is not a fail by itself")
 	add(len(r.Causes) > 0, "%s", joined(r.Causes))
 	add(slices.Equal(r.Control, []Control{ControlNone}), "no control was made")
-	add(r.Table == TableFresh && len(r.Again) > 0, "again %s", joined(r.Again))
+	add((r.Table == TableFresh || r.Table == TableRung) && len(r.Again) > 0, "again %s", joined(r.Again))
 	add(len(r.Ages) > 0, "%s", joined(r.Ages))
 	add(len(r.Early) > 0, "case %s", joined(r.Early))
 	add(len(r.Expiry) > 0, "certificate expires %s", joined(r.Expiry))

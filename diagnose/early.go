@@ -39,16 +39,8 @@ func (l *ladder) outlived(i int) bool {
 // otherLived reports whether another rung on rung i's remote address idled
 // longer than that and worked.
 func (l *ladder) otherLived(i int, age time.Duration) bool {
-	this := l.rungs[i]
-	for j, other := range l.rungs {
-		if j == i || !other.worked() || this.reuse == nil || other.reuse.Remote != this.reuse.Remote {
-			continue
-		}
-		if other.reuseAge() > age {
-			return true
-		}
-	}
-	return false
+	this := &l.rungs[i]
+	return this.reuse != nil && l.lived[this.reuse.Remote] > age
 }
 
 // massClosed reports whether other connections were closed at the same moment
@@ -63,9 +55,12 @@ func (l *ladder) massClosed(i int) bool {
 // sameInstant returns the closes of other rungs at the moment of rung i's.
 func (l *ladder) sameInstant(i int) []*probes.Close {
 	this := l.rungs[i].obs.Close
+	if this == nil {
+		return nil
+	}
 	var all []*probes.Close
-	for j, other := range l.rungs {
-		if c := other.obs.Close; j != i && this != nil && c != nil && c.At.Sub(this.At).Abs() <= oneMoment {
+	for _, j := range l.closed {
+		if c := l.rungs[j].obs.Close; j != i && c.At.Sub(this.At).Abs() <= oneMoment {
 			all = append(all, c)
 		}
 	}
@@ -108,8 +103,9 @@ func (l *ladder) otherCause(i int, least, most time.Duration) bool {
 // repeated reports whether another rung ended at the same idle age at another
 // moment: then it is idleness.
 func (l *ladder) repeated(i int) bool {
-	this := l.rungs[i]
-	for j, other := range l.rungs {
+	this := &l.rungs[i]
+	for j := range l.rungs {
+		other := &l.rungs[j]
 		if j == i || !other.ended() {
 			continue
 		}
@@ -169,8 +165,9 @@ func EarlyCloses(in Input) (early, mass map[time.Duration]time.Duration) {
 }
 
 func (l *ladder) earlyCloses(early, mass map[time.Duration]time.Duration) {
-	for i, r := range l.rungs {
-		if !held(r.obs.Kind) || !r.ended() || l.ageOf(r) != AgeEarly || l.toldLimit(i) || l.otherCause(i, r.age(), r.age()) {
+	for i := range l.rungs {
+		r := &l.rungs[i]
+		if !held(r.obs.Kind) || !r.ended() || l.ageOf(*r) != AgeEarly || l.toldLimit(i) || l.otherCause(i, r.age(), r.age()) {
 			continue
 		}
 		closes := early

@@ -98,7 +98,7 @@ func TestTolerance(t *testing.T) {
 			t.Errorf("%s closed at %s: %s, want %s", tt.reason, tt.closed, o.Verdict, tt.verdict)
 		}
 		// Without a close that was seen, the age of the reuse counts.
-		blind := rungAt(0, tt.closed, tt.reason)
+		blind := rungAt(0, tt.closed, tt.reason).reuse(func(a *probes.Attempt) { a.CloseAfter = a.Reason == probes.ReasonUnavailable })
 		if o := judgeOne(t, idleInput(time.Minute, blind), 0); o.Verdict != tt.verdict {
 			t.Errorf("%s, reused at %s: %s, want %s", tt.reason, tt.closed, o.Verdict, tt.verdict)
 		}

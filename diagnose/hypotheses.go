@@ -67,6 +67,9 @@ func (j *judgement) besideText() string {
 		return ""
 	}
 	text := "a fresh connection " + j.since(*a)
+	if a.Connection == probes.ConnectionReused { // a burst's
+		text = "another call " + j.since(*a)
+	}
 	if a.Status == 0 {
 		return text + "was answered"
 	}

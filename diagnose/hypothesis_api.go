@@ -24,14 +24,26 @@ func (j *judgement) apiDown() (probes.Ruling, string) {
 		return probes.RuledOut, fmt.Sprintf("it %s: it is there, and what it says is no gRPC", answer(*a))
 	case j.answeredItself():
 		return probes.RuledOut, "it " + answer(*a)
+	case j.reused() && answered(j.again):
+		return probes.RuledOut, j.besideText()
+	case j.reused() && j.facts.Cause == CauseAnswer && j.facts.Kind == probes.KindBurst:
+		return probes.RuledIn, fmt.Sprintf("it %s, on a connection that was alive, and no call within %s after it was answered as expected", answer(*a), human(againWithin))
 	case j.reused():
 		return probes.RuledOpen, fmt.Sprintf("the reuse after %s idle failed, and no fresh connection was tried beside it", human(j.rung.reuseAge()))
 	case answered(j.again) && a.Connection == probes.ConnectionControl:
-		return probes.RuledOpen, fmt.Sprintf("the control %s; another fresh connection %s%s", freshly(*a), j.since(*j.again), answer(*j.again))
+		return probes.RuledOpen, fmt.Sprintf("the control %s; %s", freshly(*a), j.laterText("another fresh connection "))
 	case answered(j.again):
-		return probes.RuledOut, "a second fresh connection " + j.since(*j.again) + answer(*j.again)
+		return probes.RuledOut, j.laterText("a second fresh connection ")
 	}
 	return j.freshFailed()
+}
+
+// laterText words the second try; fresh is what it is called on a connection of its own.
+func (j *judgement) laterText(fresh string) string {
+	if j.again.Connection == probes.ConnectionReused { // a burst's
+		fresh = "another call "
+	}
+	return fresh + j.since(*j.again) + answer(*j.again)
 }
 
 // freshFailed rules where nothing was answered on a fresh connection either.

@@ -152,6 +152,8 @@ func (j *judgement) causeOut() string {
 		return fmt.Sprintf("the server ended it after %s idle as it was being stopped (GOAWAY, graceful_stop)", human(j.rung.age()))
 	case CauseStream:
 		return fmt.Sprintf("the connection was alive after %s idle: the server reset the request's stream only", human(j.rung.reuseAge()))
+	case CauseAnswer:
+		return fmt.Sprintf("the connection was alive after %s idle: it carried a whole answer", human(j.rung.reuseAge()))
 	case CauseUnsaid, CauseError:
 	}
 	return ""

@@ -32,7 +32,8 @@ func IdlePath(in Input) clients.Path {
 
 func (l *ladder) result() probes.IdleResult {
 	res := probes.IdleResult{Target: l.in.Spec.Target, Probe: l.in.Spec.Probe}
-	for _, r := range l.rungs {
+	for i := range l.rungs {
+		r := &l.rungs[i]
 		if r.warm != nil {
 			res.Advertised = max(res.Advertised, r.warm.Advertised)
 		}
@@ -50,15 +51,28 @@ func (l *ladder) result() probes.IdleResult {
 }
 
 // shortestDied is the rung that was idle for the shortest time of those that
-// ended; nil: none did.
+// ended for their idle age, as far as can be told; nil: none did.
 func (l *ladder) shortestDied() *rungView {
 	var shortest *rungView
 	for i := range l.rungs {
-		if r := &l.rungs[i]; r.ended() && !l.notIdle(i) && (shortest == nil || r.reuseAge() < shortest.reuseAge()) {
+		if r := &l.rungs[i]; r.ended() && !l.notIdle(i) && !l.notAge(i) && (shortest == nil || r.reuseAge() < shortest.reuseAge()) {
 			shortest = r
 		}
 	}
 	return shortest
+}
+
+// notAge reports whether rung i was seen to end with others of other ages, or at an age
+// that another rung outlived: a reload's closes are no idle timeout. What the last run
+// saw at the same ages is one all the same, of a server that looks at its ticks.
+func (l *ladder) notAge(i int) bool {
+	switch {
+	case l.rungs[i].obs.Close == nil:
+		return false // when it ended is not known
+	case l.in.Spec.Search && len(l.ends) > 0 || l.again(i):
+		return false
+	}
+	return l.outlived(i) || l.massClosed(i)
 }
 
 // idleEnds are the idle ages of the closes that follow idle age, ascending. A
@@ -69,7 +83,8 @@ func (l *ladder) shortestDied() *rungView {
 func (l *ladder) idleEnds() []time.Duration {
 	var ages, swept, instant []time.Duration
 	unseen := false // whether one ended that was not seen to close
-	for i, r := range l.rungs {
+	for i := range l.rungs {
+		r := &l.rungs[i]
 		switch {
 		case !r.ended(), l.notIdle(i):
 		case r.obs.Close == nil:

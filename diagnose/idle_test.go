@@ -40,12 +40,12 @@ func TestIdle(t *testing.T) {
 		{
 			"one that another outlived is not the measurement",
 			[]*build{closed(0, 30*s, 3*s), closed(15*s, 31*s, 5*s), rungAt(5*s, 59*s, "ok"), closed(10*s, 120*s, 60*s)},
-			probes.IdleResult{Survived: 59 * s, Died: 30 * s, Measured: 60 * s, How: "fin"},
+			probes.IdleResult{Survived: 59 * s, Died: 120 * s, Measured: 60 * s, How: "fin"},
 		},
 		{
 			"a mass close is not the measurement",
 			[]*build{closed(0, 30*s, 10*s), closed(5*s, 31*s, 5*s), closed(20*s, 120*s, 60*s)},
-			probes.IdleResult{Died: 30 * s, Measured: 60 * s, How: "fin"},
+			probes.IdleResult{Died: 120 * s, Measured: 60 * s, How: "fin"},
 		},
 	}
 	for _, tt := range tests {

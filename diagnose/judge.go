@@ -111,6 +111,13 @@ type judgement struct {
 }
 
 func (l *ladder) judge(rules []Rule, i int) *judgement {
+	j := l.look(i)
+	j.apply(rules)
+	return j
+}
+
+// look finds the facts of rung i.
+func (l *ladder) look(i int) *judgement {
 	j := &judgement{l: l, rung: l.rungs[i]}
 	j.decide()
 	if j.reused() {
@@ -124,7 +131,6 @@ func (l *ladder) judge(rules []Rule, i int) *judgement {
 	if j.at != nil && j.facts.Cause == CauseUnsaid {
 		j.facts.Cause = errorOf(*j.at)
 	}
-	j.apply(rules)
 	return j
 }
 
@@ -167,7 +173,7 @@ func (j *judgement) decide() {
 		j.decideFresh()
 	case !r.reuse.OK() && r.control != nil && !answered(r.control):
 		j.at = r.control
-		if next := j.l.recoveredAt(endOf(r.obs, *r.control)); next != nil && triedAgain(r.control.Reason) {
+		if next := j.l.recoveredAt(endOf(r.obs, *r.control), r.control.Status > 0); next != nil && triedAgain(r.control.Reason) {
 			j.again, j.facts.Again = next, AgainOK
 		}
 	default:
@@ -177,6 +183,8 @@ func (j *judgement) decide() {
 			if triedAgain(r.reuse.Reason) {
 				j.facts.Again = AgainOK
 			}
+		} else {
+			j.decideAnswer()
 		}
 	}
 	j.facts.Connection, j.facts.Reason = j.at.Connection, j.at.Reason
@@ -192,8 +200,8 @@ func (j *judgement) decide() {
 func (j *judgement) decideFresh() {
 	j.at = j.rung.warm
 	last := j.rung.obs.Attempt(probes.ConnectionFresh)
-	if j.rung.obs.Kind == probes.KindBurst { // its next calls are further tries
-		last = j.l.recoveredAt(endOf(j.rung.obs, *j.at))
+	if j.rung.obs.Kind == probes.KindBurst && !answered(j.at) { // its next calls are further tries
+		last = j.l.recoveredAt(endOf(j.rung.obs, *j.at), j.at.Status > 0)
 	}
 	if answered(j.at) || last == j.at || last == nil || !triedAgain(j.at.Reason) {
 		return
@@ -201,6 +209,18 @@ func (j *judgement) decideFresh() {
 	j.again, j.facts.Again = last, AgainFailed
 	if answered(last) {
 		j.facts.Again = AgainOK
+	}
+}
+
+// decideAnswer is about an answer on a burst's connection that has no control beside it:
+// what the calls after it got says whether the service is well.
+func (j *judgement) decideAnswer() {
+	r := &j.rung
+	if r.obs.Kind != probes.KindBurst || !r.goesOn() && !(r.reuse.Status > 0 && triedAgain(r.reuse.Reason)) {
+		return
+	}
+	if next := j.l.recoveredAt(endOf(r.obs, *r.reuse), true); next != nil {
+		j.again, j.facts.Again = next, AgainOK
 	}
 }
 

@@ -2,9 +2,12 @@ package diagnose
 
 import (
 	"cmp"
+	"net/http"
+	"net/netip"
 	"slices"
 	"time"
 
+	"perch.example/diagnose/clients"
 	"perch.example/probes"
 )
 
@@ -28,6 +31,10 @@ type ladder struct {
 	bound Bound           // for the next run
 	// change is what two runs agree on that has moved; nil: nothing has.
 	change *change
+
+	closed []int                            // of rungs, those whose connection was seen to close
+	lived  map[netip.AddrPort]time.Duration // by remote address, the longest idle age that a connection survived
+	ending *clients.Path                    // nil: path was not asked yet
 }
 
 // rungView is one observation and what is judged of it.
@@ -57,6 +64,7 @@ func newLadder(in Input) *ladder {
 	if !held(in.Spec.Kind) {
 		return l
 	}
+	l.index()
 	l.ends = l.idleEnds()
 	l.idle = l.result()
 	if in.Spec.Kind == probes.KindBurst {
@@ -65,6 +73,20 @@ func newLadder(in Input) *ladder {
 	l.learn()
 	l.idle = l.narrowest(l.idle)
 	return l
+}
+
+// index notes what each rung is compared with: a burst has up to a thousand.
+func (l *ladder) index() {
+	l.lived = map[netip.AddrPort]time.Duration{}
+	for i := range l.rungs {
+		r := &l.rungs[i]
+		if r.obs.Close != nil {
+			l.closed = append(l.closed, i)
+		}
+		if r.worked() {
+			l.lived[r.reuse.Remote] = max(l.lived[r.reuse.Remote], r.reuseAge())
+		}
+	}
 }
 
 // made returns the attempt if it was made whole; one that was skipped, cut
@@ -147,18 +169,44 @@ func (r rungView) reuseAge() time.Duration {
 	return r.obs.Hold
 }
 
-// worked reports whether the reused connection carried a whole answer that
-// does not speak of the connection.
-func (r rungView) worked() bool {
-	return r.whole() && !slices.Contains(unanswered(), r.reuse.Reason)
+// worked reports whether the reused connection was alive: it carried a whole answer,
+// whatever that says.
+func (r *rungView) worked() bool {
+	if !r.whole() {
+		return false
+	}
+	return !slices.Contains(unanswered(), r.reuse.Reason) || r.carried() && r.reuse.Reason != probes.ReasonProxyUpstreamReset
 }
 
-// ended reports whether the reused connection failed where a fresh one worked.
-func (r rungView) ended() bool {
-	return r.whole() && slices.Contains(unanswered(), r.reuse.Reason) && answered(r.control)
+// ended reports whether the reused connection failed where a fresh one worked. One that
+// was seen to close needs no more than that a fresh one was answered at all.
+func (r *rungView) ended() bool {
+	if !r.whole() || !slices.Contains(unanswered(), r.reuse.Reason) || r.carried() {
+		return false
+	}
+	return answered(r.control) || r.obs.Close != nil && heard(r.control)
 }
 
-func (r rungView) whole() bool { return r.obs.Cut == "" && r.reuse != nil }
+// carried reports whether the reuse was given a whole answer to its request, though not
+// the expected one: then it says nothing of how long connections may idle. A 408 does.
+func (r *rungView) carried() bool {
+	return r.reuse != nil && r.obs.Close == nil && aboutAnswers(r.reuse.Reason) && r.reuse.Status != http.StatusRequestTimeout
+}
+
+// goesOn reports whether nothing says that a connection which carried such an answer
+// ended with it, nor that it was the wrong one to ask on.
+func (r *rungView) goesOn() bool {
+	a := r.reuse
+	return r.carried() && a.Reason != probes.ReasonProxyUpstreamReset && !a.CloseAfter && a.Goaway == nil && a.Status != http.StatusMisdirectedRequest
+}
+
+// heard reports whether an attempt got a whole answer of a service that is well, if
+// perhaps not the expected one.
+func heard(a *probes.Attempt) bool {
+	return answered(a) || a != nil && a.Status > 0 && !a.Reason.Unwell()
+}
+
+func (r *rungView) whole() bool { return r.obs.Cut == "" && r.reuse != nil }
 
 // answered reports whether an attempt ended in a whole, expected answer. That
 // a control's answer ends its connection does not make it worse.
@@ -177,17 +225,28 @@ func (r rungView) instant() bool {
 }
 
 // recoveredAt returns another fresh exchange of the probe that worked within
-// 10 s after t, or nil.
-func (l *ladder) recoveredAt(t time.Time) *probes.Attempt {
-	for _, r := range l.rungs {
-		for i := range r.obs.Attempts {
-			a := &r.obs.Attempts[i]
-			if a.Connection == probes.ConnectionReused || !answered(a) {
-				continue
-			}
-			if a.Started.After(t) && a.Started.Sub(t) <= againWithin {
-				return a
-			}
+// 10 s after t, or nil. After a whole answer a burst's reused calls count, too:
+// the connection has nothing to do with it.
+func (l *ladder) recoveredAt(t time.Time, answer bool) *probes.Attempt {
+	if l.in.whole != nil {
+		return recoveredIn(l.in.whole, t, answer)
+	}
+	for i := range l.rungs {
+		if a := recoveredIn(l.rungs[i].obs.Attempts, t, false); a != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+func recoveredIn(attempts []probes.Attempt, t time.Time, reused bool) *probes.Attempt {
+	for i := range attempts {
+		a := &attempts[i]
+		if a.Connection == probes.ConnectionReused && !reused || !answered(a) {
+			continue
+		}
+		if a.Started.After(t) && a.Started.Sub(t) <= againWithin {
+			return a
 		}
 	}
 	return nil

@@ -93,7 +93,7 @@ func (j *judgement) freshMessage() string {
 	case j.again == nil:
 		return what
 	case answered(j.again):
-		return fmt.Sprintf("%s; another one %s%s", what, j.since(*j.again), answer(*j.again))
+		return what + "; " + j.laterText("another one ")
 	}
 	return what + "; a second one failed too: " + means(*j.again)
 }
@@ -102,8 +102,11 @@ func (j *judgement) freshMessage() string {
 func (j *judgement) rungMessage() string {
 	text := j.endText()
 	text += j.causeText()
-	if answered(j.rung.control) {
+	switch {
+	case answered(j.rung.control):
 		text += "; a fresh one worked"
+	case answered(j.again):
+		text += "; " + j.laterText("another call ")
 	}
 	throws := j.client != nil && j.client.result == clients.Failed && j.client.text != ""
 	if j.byClient() {
@@ -237,7 +240,7 @@ func (j *judgement) doer(how probes.HowClosed) string {
 // same.
 func (j *judgement) against(near string) string {
 	want := j.l.in.Spec.KeepAlive
-	if c := j.facts.Cause; want <= 0 || c == CauseAge || c == CauseStop || c == CauseStream {
+	if c := j.facts.Cause; want <= 0 || c == CauseAge || c == CauseStop || c == CauseStream || c == CauseAnswer {
 		return "" // nothing was expected of what ended it
 	}
 	switch j.facts.Age {

@@ -15,6 +15,7 @@ func rungRules() []Rule {
 		},
 	}
 	rules = append(rules, causeRules()...)
+	rules = append(rules, goesOnRules()...)
 	rules = append(rules,
 		rung(Rule{
 			Changed: true, Reasons: []probes.Reason{probes.ReasonOK},
@@ -96,7 +97,7 @@ func rungRows() []rungRow {
 		{
 			reasons: []probes.Reason{probes.ReasonUnavailable, probes.ReasonStatus, probes.ReasonExpectation},
 			later:   probes.VerdictDegraded, diagnose: probes.DiagnosisUndeclaredClose,
-			why: "An answer that only the reused connection gave (503, 408, 421 ...).",
+			why: "An answer that only the reused connection gave, which ended with it (Connection: close), or is about it (408, 421).",
 		},
 	}
 }

@@ -34,6 +34,9 @@ func everyCause(f Facts, visit func(Facts)) {
 	if slices.Contains(known, f.Reason) { // causeOf knows one of no other
 		causes = causeValues()
 	}
+	if slices.Contains([]probes.Reason{probes.ReasonUnavailable, probes.ReasonStatus, probes.ReasonExpectation}, f.Reason) {
+		causes = []Cause{CauseUnsaid, CauseAnswer}
+	}
 	for _, f.Cause = range causes {
 		everyAge(f, visit)
 	}
