@@ -11,8 +11,13 @@ type sortedRun struct {
 
 func sortRun(run probes.Run) sortedRun {
 	s := sortedRun{Run: run, targets: map[string][]probes.Outcome{}}
-	for _, o := range run.Outcomes {
-		s.targets[o.Target] = append(s.targets[o.Target], o)
+	for n := range run.Outcomes {
+		target := run.Outcomes[n].Target
+		if others := s.targets[target]; others != nil {
+			s.targets[target] = append(others, run.Outcomes[n])
+			continue
+		}
+		s.targets[target] = run.Outcomes[n : n+1 : n+1] // most are alone: they are not copied
 	}
 	return s
 }

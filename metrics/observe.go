@@ -25,14 +25,15 @@ func (m *Metrics) observe(run probes.Run) {
 func byProbe(outcomes []probes.Outcome) [][]probes.Outcome {
 	index := map[string]int{}
 	var groups [][]probes.Outcome
-	for _, o := range outcomes {
-		i, known := index[o.ID()]
-		if !known {
-			i = len(groups)
-			index[o.ID()] = i
-			groups = append(groups, nil)
+	for n := range outcomes {
+		id := outcomes[n].ID()
+		i, known := index[id]
+		if !known { // most are alone: they are not copied
+			index[id] = len(groups)
+			groups = append(groups, outcomes[n:n+1:n+1])
+			continue
 		}
-		groups[i] = append(groups[i], o)
+		groups[i] = append(groups[i], outcomes[n])
 	}
 	return groups
 }

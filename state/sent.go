@@ -30,7 +30,7 @@ type Left struct {
 // Instants returns all that left, the oldest first.
 func (s Sent) Instants() []Left {
 	rest := s.Requests
-	all := make([]Left, 0, len(s.Earlier)+1)
+	all := make([]Left, 0, len(s.Earlier)+2) // and one that is added
 	for _, before := range s.Earlier {
 		rest -= before.Requests
 		all = append(all, before)
@@ -43,10 +43,10 @@ func (s Sent) Instants() []Left {
 }
 
 // sentOf joins what left at one instant, and of too many instants the oldest,
-// each counted at the later one.
+// each counted at the later one. It keeps all, and changes it.
 func sentOf(all []Left) Sent {
 	slices.SortStableFunc(all, func(a, b Left) int { return a.At.Compare(b.At) })
-	var kept []Left
+	kept := all[:0]
 	for _, one := range all {
 		if last := len(kept) - 1; last >= 0 && kept[last].At.Equal(one.At) {
 			kept[last].Requests = addUp(kept[last].Requests, one.Requests)
