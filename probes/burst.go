@@ -2,6 +2,7 @@ package probes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -48,6 +49,7 @@ type burst struct {
 	controls map[int]bool // bursts that had theirs
 	failing  int          // fresh exchanges in a row that failed
 	refused  error        // why nothing more may be sent; nil: it may
+	asked    int          // calls that the budget was asked for, and refused
 	broken   *Observation // a bug in perch; nil: none
 }
 
@@ -347,6 +349,9 @@ func (b *burst) refuse(err error) {
 	defer b.mu.Unlock()
 	if b.refused == nil {
 		b.refused = err
+	}
+	if denied := (*Denied)(nil); errors.As(err, &denied) {
+		b.asked++
 	}
 	b.wake()
 }

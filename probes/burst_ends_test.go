@@ -110,7 +110,8 @@ func TestBurstLeavesADownTargetAlone(t *testing.T) {
 		_ = p.network.Close()
 		o := RunBurst(t.Context(), bursting(t, PoolLIFO), newEnv(p, d))
 		last := o.Attempts[len(o.Attempts)-1]
-		if len(o.Attempts) != 3 || o.Cut != "" || len(o.Burst.Calls) != 3 || !strings.Contains(last.Detail, "no call #4 of burst 1: 3 new connections in a row failed") {
+		if len(o.Attempts) != 3 || o.Cut != "" || len(o.Burst.Calls) != 3 || !strings.Contains(last.Detail, "no call #4 of burst 1: 3 new connections in a row failed") ||
+			o.Burst.Ended != "3 new connections in a row failed" || o.Burst.NotMade() != 9 || o.Burst.Refused != 0 {
 			t.Errorf("%d attempts, cut %q: %s", len(o.Attempts), o.Cut, last.Detail)
 		}
 		d.settled(t)

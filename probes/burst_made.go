@@ -78,7 +78,23 @@ func (b *burst) done() Observation {
 		}
 	}
 	slices.SortStableFunc(o.Burst.Calls, func(x, y BurstCall) int { return cmp.Or(x.Burst-y.Burst, x.Number-y.Number) })
+	if o.Burst.NotMade() > 0 {
+		o.Burst.Ended, o.Burst.Refused = b.endedBy(), b.asked
+	}
 	return b.cut(o)
+}
+
+// endedBy says why no more calls were made.
+func (b *burst) endedBy() string {
+	switch {
+	case b.broken != nil:
+		return b.broken.CutDetail
+	case b.refused != nil:
+		return b.refused.Error()
+	case b.ctx.Err() != nil:
+		return context.Cause(b.ctx).Error()
+	}
+	return "perch does not know why"
 }
 
 // orderFilling numbers the calls that filled the pool as they left: two that were opened

@@ -39,7 +39,13 @@ type BurstSeen struct {
 	Shape Shape
 	Order PoolOrder
 	Calls []BurstCall // in the order in which they were to leave
+
+	Ended   string // why no more calls were made, for people; empty: all were
+	Refused int    // of those that were not made, the ones that the budget was asked for
 }
+
+// NotMade is how many calls of the shape were not made.
+func (b BurstSeen) NotMade() int { return max(0, b.Shape.Calls()-len(b.Calls)) }
 
 // BurstCall is one call of a burst.
 type BurstCall struct {

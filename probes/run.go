@@ -76,7 +76,7 @@ type BudgetUse struct {
 	Requests       int
 	PeakPerSecond  float64
 	Waited         time.Duration // at the last gate; it should be 0
-	Denied         int           // requests that were not sent because the budget was used up
+	Denied         int           // requests that were not sent: the budget refused them, or their burst ended early
 
 	Last       []time.Time // when the last requests left, the oldest first: at most Allowed of them
 	Allowed    int         // requests in a window of the budget

@@ -100,6 +100,17 @@ func (b *bursts) places() []*place {
 	return all
 }
 
+// unmade counts the calls of a burst that ended early, but for those that were counted as
+// they were refused.
+func (s *slots) unmade(o probes.Observation) {
+	if o.Burst == nil {
+		return
+	}
+	s.budget.mu.Lock()
+	defer s.budget.mu.Unlock()
+	s.tally.denied += max(0, o.Burst.NotMade()-o.Burst.Refused)
+}
+
 // slots are those of all places, in their order.
 func (b *bursts) slots() []plan.Slot {
 	var all []plan.Slot

@@ -123,6 +123,9 @@ func TestBurstLeavesATargetAloneThatAsksForIt(t *testing.T) {
 		if len(s.seen()) != 10 || o.Cut != probes.CutSkipped || !strings.Contains(o.CutDetail, "Retry-After") || len(o.Burst.Calls) != 10 {
 			t.Errorf("%d calls came; cut %q (%s)", len(s.seen()), o.Cut, o.CutDetail)
 		}
+		if o.Burst.Ended != o.CutDetail || o.Burst.NotMade() != 30 || out.use(t, "api").Denied != 30 {
+			t.Errorf("ended: %q; %d calls were not made, %d not sent", o.Burst.Ended, o.Burst.NotMade(), out.use(t, "api").Denied)
+		}
 	})
 }
 

@@ -201,7 +201,11 @@ func (w *wave) play(ctx context.Context, s plan.Step, mine *slots) {
 			return probes.RunHTTP(ctx, s.Spec, env)
 		}))
 	case probes.KindBurst:
-		report(guarded(s, func() probes.Observation { return probes.RunBurst(ctx, s.Spec, env) }))
+		report(guarded(s, func() probes.Observation {
+			o := probes.RunBurst(ctx, s.Spec, env)
+			mine.unmade(o)
+			return o
+		}))
 	case probes.KindTLS:
 		report(guarded(s, func() probes.Observation { return probes.RunTLS(ctx, s.Spec, env) }))
 	default:
