@@ -27,7 +27,7 @@ func table() value {
 func metrics() value {
 	return mappingOf(
 		field{key: "push", doc: "A Pushgateway, told before and after a run's probes; counters go on from run to run with a state.", value: mappingOf(
-			field{key: "url", doc: "The Pushgateway's URL.", value: webURL(true), required: true},
+			field{key: "url", doc: "The Pushgateway's URL.", value: private(webURL(true)), required: true},
 			field{key: "headers", doc: "Sent with each push, such as a password.", value: listOf(header(), 0, 100)},
 			field{key: "stateless", doc: "Push although nothing is remembered between runs.", value: boolean()},
 		).withRules(func(c *checker, at place, m map[string]any) { c.onceByName(at, m, "headers") })},
@@ -40,10 +40,10 @@ func metrics() value {
 
 // source names where a secret is read.
 func source() value {
-	return mappingOf(
+	return private(mappingOf(
 		field{key: "env", doc: "Name of an environment variable.", value: envName()},
 		field{key: "file", doc: "Path of a file, read anew for each run.", value: path()},
-	).withRules(sourceRules).withSchema(map[string]any{"minProperties": 1, "maxProperties": 1}).like("{env: NAME} or {file: PATH}")
+	).withRules(sourceRules).withSchema(map[string]any{"minProperties": 1, "maxProperties": 1}).like("{env: NAME} or {file: PATH}"))
 }
 
 func target() value {
@@ -119,21 +119,21 @@ func probe() value {
 }
 
 func header() value {
-	return mappingOf(
+	return private(mappingOf(
 		field{key: "name", doc: "The header's name.", value: headerName(), required: true},
-		field{key: "prefix", doc: "Put before the secret.", value: hidden(text("text"))},
-		field{key: "value", doc: "A literal value.", value: hidden(text("text"))},
+		field{key: "prefix", doc: "Put before the secret.", value: text("text")},
+		field{key: "value", doc: "A literal value.", value: text("text")},
 		field{key: "from", doc: "Where the value is read, for secrets.", value: source()},
-	).withRules(fieldRules).withSchema(literalOrSource()).like("{name: ..., value: ...} or {name: ..., from: {env: NAME}}")
+	).withRules(fieldRules).withSchema(literalOrSource()).like("{name: ..., value: ...} or {name: ..., from: {env: NAME}}"))
 }
 
 func parameter() value {
-	return mappingOf(
+	return private(mappingOf(
 		field{key: "name", doc: "The parameter's name.", value: filled(text("a parameter's name")), required: true},
-		field{key: "prefix", doc: "Put before the secret.", value: hidden(text("text"))},
-		field{key: "value", doc: "A literal value.", value: hidden(text("text"))},
+		field{key: "prefix", doc: "Put before the secret.", value: text("text")},
+		field{key: "value", doc: "A literal value.", value: text("text")},
 		field{key: "from", doc: "Where the value is read, for secrets.", value: source()},
-	).withRules(fieldRules).withSchema(literalOrSource()).like("{name: ..., value: ...} or {name: ..., from: {env: NAME}}")
+	).withRules(fieldRules).withSchema(literalOrSource()).like("{name: ..., value: ...} or {name: ..., from: {env: NAME}}"))
 }
 
 func tlsBlock() value {

@@ -66,14 +66,14 @@ func slack() value {
 
 // secretFrom is a secret that stands nowhere but in its source.
 func secretFrom(what string) value {
-	return mappingOf(
+	return private(mappingOf(
 		field{key: "from", doc: "Where the secret is read.", value: source(), required: true},
-	).like("{from: {env: NAME}} or {from: {file: PATH}}: " + what + " is a secret")
+	).like("{from: {env: NAME}} or {from: {file: PATH}}: " + what + " is a secret"))
 }
 
 func webhook() value {
 	return mappingOf(
-		field{key: "url", doc: "Where it goes; empty: nowhere.", value: webURL(true)},
+		field{key: "url", doc: "Where it goes; empty: nowhere.", value: private(webURL(true))},
 		field{key: "from", doc: "Where the URL is read, if it is a secret.", value: source()},
 		field{key: "headers", doc: "Sent with each notice.", value: listOf(header(), 0, 100)},
 	).withRules(webhookRules).withSchema(merged(oneOfTwo("url", "from"), notWithout("headers", "url", "from"))).like("{url: https://...} or {from: {env: NAME}}")
@@ -81,7 +81,7 @@ func webhook() value {
 
 func alertmanager() value {
 	return mappingOf(
-		field{key: "url", doc: "Its URL, without /api/v2/alerts; empty: nowhere.", value: webURL(true)},
+		field{key: "url", doc: "Its URL, without /api/v2/alerts; empty: nowhere.", value: private(webURL(true))},
 		field{key: "headers", doc: "Sent with each request.", value: listOf(header(), 0, 100)},
 	).withRules(alertmanagerRules).withSchema(notWithout("headers", "url")).like("{url: http://alertmanager:9093}")
 }

@@ -10,7 +10,7 @@ import (
 
 func otlp() value {
 	return mappingOf(
-		field{key: "endpoint", doc: "Where OTLP is taken over HTTP, such as http://otel-collector:4318; perch adds /v1/traces and /v1/metrics. Empty: nowhere.", value: webURL(true)},
+		field{key: "endpoint", doc: "Where OTLP is taken over HTTP, such as http://otel-collector:4318; perch adds /v1/traces and /v1/metrics. Empty: nowhere.", value: private(webURL(true))},
 		field{key: "headers", doc: "Sent with each request, such as a key.", value: listOf(header(), 0, 100)},
 		field{key: "traces", doc: "A span for each outcome, and one for each attempt below it.", value: boolean(), builtin: true},
 		field{key: "metrics", doc: "delta: what the counters and histograms grew, and the gauges, for stores that cannot scrape.", value: word("none", "delta"), builtin: "none"},

@@ -8,7 +8,7 @@ import (
 
 // show quotes a value for a message, unless it is or looks like a secret.
 func show(s string, hidden bool) string {
-	if hidden || looksSecret(s) {
+	if s != "" && hidden || looksSecret(s) {
 		return "this value (not shown)"
 	}
 	return strconv.Quote(clip(s))

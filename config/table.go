@@ -22,7 +22,8 @@ const (
 type value struct {
 	shape shape
 
-	want string // what would be right: `a duration such as 30s`; a mapping's may be empty
+	want   string // what would be right: `a duration such as 30s`; a mapping's may be empty
+	hidden bool   // its text, a mapping's unknown keys, is never shown in a message
 
 	// A scalar.
 	tags    []string                          // the YAML tags that it may carry
@@ -30,7 +31,6 @@ type value struct {
 	words   []string                          // words beside (or instead of) the other form
 	parse   func(text string) (any, *trouble) // its value
 	schema  map[string]any                    // its JSON Schema
-	hidden  bool                              // its text is never shown in a message
 	without string                            // what to do when it has no value; empty: nothing of its own
 	after   func(*checker, place, any)        // a look at a good value
 

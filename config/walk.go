@@ -135,19 +135,15 @@ func (c *checker) mapping(n *yaml.Node, v *value, at place) (any, bool) {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, child := n.Content[i], n.Content[i+1]
-		if !c.goodKey(key, at, seen) {
+		if !c.goodKey(key, at, v, seen) {
+			continue
+		}
+		f, ok := v.field(key.Value)
+		if !ok {
+			c.unknown(key, at, v, n.Style&yaml.FlowStyle != 0 && child.ShortTag() == tagNull && child.Value == "")
 			continue
 		}
 		sub := at.key(clip(key.Value), key.Line)
-		f, ok := v.field(key.Value)
-		if !ok {
-			if n.Style&yaml.FlowStyle != 0 && child.ShortTag() == tagNull && child.Value == "" {
-				c.wrong(sub, fmt.Sprintf("unknown key %q", clip(key.Value)), "inside {...} a comma ends a value: put one that holds a comma in quotes")
-				continue
-			}
-			c.unknown(sub, key.Value, v)
-			continue
-		}
 		if f.later != "" {
 			c.wrong(sub, f.later, "leave the key out")
 			continue
@@ -169,7 +165,7 @@ func (c *checker) mapping(n *yaml.Node, v *value, at place) (any, bool) {
 }
 
 // goodKey refuses what is no key of its own.
-func (c *checker) goodKey(key *yaml.Node, at place, seen map[string]int) bool {
+func (c *checker) goodKey(key *yaml.Node, at place, v *value, seen map[string]int) bool {
 	here := place{at.file, key.Line, at.path}
 	switch {
 	case key.Tag == "!!merge":
@@ -180,21 +176,31 @@ func (c *checker) goodKey(key *yaml.Node, at place, seen map[string]int) bool {
 		return false
 	}
 	if first, twice := seen[key.Value]; twice {
-		c.wrong(here.key(clip(key.Value), key.Line), "is given twice", fmt.Sprintf("keep one; the first is in line %d", first))
+		if _, known := v.field(key.Value); known || !v.hidden {
+			here = here.key(clip(key.Value), key.Line)
+		}
+		c.wrong(here, "is given twice", fmt.Sprintf("keep one; the first is in line %d", first))
 		return false
 	}
 	seen[key.Value] = key.Line
 	return true
 }
 
-func (c *checker) unknown(at place, key string, v *value) {
+// unknown refuses a key. split: it may be the rest of a value that a comma ended.
+func (c *checker) unknown(key *yaml.Node, at place, v *value, split bool) {
+	here, problem := at.key(clip(key.Value), key.Line), fmt.Sprintf("unknown key %q", clip(key.Value))
+	if v.hidden {
+		here, problem = place{at.file, key.Line, at.path}, "unknown key (not shown)"
+	}
 	fix := "known here: " + strings.Join(v.keys(), ", ")
-	if near := nearest(key, v.keys()); near != "" {
+	if near := nearest(key.Value, v.keys()); split {
+		fix = "inside {...} a comma ends a value: put one that holds a comma in quotes"
+	} else if near != "" {
 		fix = fmt.Sprintf("did you mean %q?", near)
-	} else if where := homes(key, &c.root, ""); len(where) > 0 {
+	} else if where := homes(key.Value, &c.root, ""); len(where) > 0 {
 		fix = "it belongs in " + strings.Join(where[:min(len(where), 3)], " or ")
 	}
-	c.wrong(at, fmt.Sprintf("unknown key %q", clip(key)), fix)
+	c.wrong(here, problem, fix)
 }
 
 func (c *checker) list(n *yaml.Node, v *value, at place) (any, bool) {

@@ -87,6 +87,24 @@ func hidden(v value) value {
 	return v
 }
 
+// private keeps out of every message what is written in a value and anywhere below it,
+// its unknown keys included: where a secret is near, one may stand at the wrong place.
+// What is called name stays.
+func private(v value) value {
+	v.hidden = true
+	v.fields = slices.Clone(v.fields)
+	for i := range v.fields {
+		if f := &v.fields[i]; f.key != "name" {
+			f.value = private(f.value)
+		}
+	}
+	if v.item != nil {
+		item := private(*v.item)
+		v.item = &item
+	}
+	return v
+}
+
 // filled refuses text of nothing, or of blanks alone.
 func filled(v value) value {
 	inner := v.parse
