@@ -60,7 +60,7 @@ func Predict(in Input, path clients.Path, times ...CallTimes) []probes.Predictio
 		}
 		for _, decl := range in.clients() {
 			p, ok := clients.Predict(calls, clients.Pool{Client: decl, Connections: in.pool(), Method: in.Spec.Method, Full: t.Shape}, path)
-			if p.Source, p.Declared = t.Source, t.Shape; ok && (in.Spec.Client != nil || p.Dead > 0) {
+			if p.Source, p.Declared, p.Common = t.Source, t.Shape, in.Spec.Client == nil; ok && (in.Spec.Client != nil || p.Dead > 0) {
 				all = append(all, p)
 			}
 		}

@@ -61,6 +61,7 @@ type BurstCall struct {
 type Prediction struct {
 	Source      string        // where the calls' times are from: "the declared shape", "calls.txt"
 	Declared    bool          // they are the probe's own shape
+	Common      bool          // no client is declared: this is a common one that would meet a dead connection
 	Client      string        // of the catalog
 	Order       PoolOrder     // the client's
 	Connections int           // of its pool

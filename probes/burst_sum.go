@@ -18,6 +18,7 @@ type BurstSum struct {
 	Last     int           // of the last one
 	Idle     time.Duration // the longest idle time of a connection that was reused
 	DeadIdle time.Duration // the shortest idle time of one that was dead; 0: none was
+	DeadMost time.Duration // the longest one
 }
 
 // Sums are the bursts in numbers, in their order. attempts are the observation's.
@@ -60,6 +61,7 @@ func (s *BurstSum) add(c BurstCall, a Attempt) {
 		if s.DeadIdle == 0 || a.IdleTime < s.DeadIdle {
 			s.DeadIdle = a.IdleTime
 		}
+		s.DeadMost = max(s.DeadMost, a.IdleTime)
 	case !a.OK():
 		s.Failed++
 	}
@@ -88,7 +90,7 @@ func Total(sums []BurstSum) BurstSum {
 		t.Reused += s.Reused
 		t.Dead += s.Dead
 		t.Failed += s.Failed
-		t.Last, t.Idle = max(t.Last, s.Last), max(t.Idle, s.Idle)
+		t.Last, t.Idle, t.DeadMost = max(t.Last, s.Last), max(t.Idle, s.Idle), max(t.DeadMost, s.DeadMost)
 		if s.First > 0 && (t.First == 0 || s.First < t.First) {
 			t.First = s.First
 		}

@@ -17,30 +17,51 @@ func (p *page) burst(o *probes.Outcome) {
 	if o.Burst == nil {
 		return
 	}
+	if text := burstEnded(o.Burst); text != "" {
+		defer func() { p.hang([]span{plain(margin)}, span{inkWarn, text}) }()
+	}
 	sums := o.Burst.Sums(o.Attempts)
 	if len(sums) == 0 {
 		return
 	}
-	p.hang([]span{plain(margin)}, span{inkFaint, burstRow([7]string{"burst", "calls", "fresh", "reused", "dead", "failed", "which calls"})})
+	row := func(shade ink, cells [7]string) {
+		p.hang([]span{plain(margin), {shade, burstRow(cells)}}, span{shade, cells[6]})
+	}
+	row(inkFaint, [7]string{"burst", "calls", "fresh", "reused", "dead", "failed", "which calls"})
 	for _, s := range sums[:min(len(sums), burstRows)] {
 		shade := inkPlain
 		if s.Dead > 0 {
 			shade = inkWarn
 		}
-		p.hang([]span{plain(margin)}, span{shade, burstRow([7]string{
+		row(shade, [7]string{
 			fmt.Sprint(s.Burst), fmt.Sprint(s.Calls), fmt.Sprint(s.Fresh), fmt.Sprint(s.Reused), fmt.Sprint(s.Dead), fmt.Sprint(s.Failed), whichCalls(s),
-		})})
+		})
 	}
 	if more := sums[min(len(sums), burstRows):]; len(more) > 0 {
 		t := probes.Total(more)
 		p.hang([]span{plain(margin)}, span{inkFaint, fmt.Sprintf("%s more: %d of %d calls drew a dead connection", counted(len(more), "burst"), t.Dead, t.Calls)})
 	}
+	if t := probes.Total(sums); t.Dead+t.Failed > 0 {
+		p.hang([]span{plain(margin)}, span{inkFaint, "dead: given a connection that had ended; failed: for another cause"})
+	}
 }
 
-// burstRow is one line of the table; a terminal's spaces are kept by what does not break.
+// burstRow is the table's columns of numbers; a terminal's spaces are kept by what does not break.
 func burstRow(cells [7]string) string {
-	row := strings.TrimRight(fmt.Sprintf("%5s %6s %6s %7s %5s %7s  %s", cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6]), " ")
+	row := fmt.Sprintf("%5s %6s %6s %7s %5s %7s  ", cells[0], cells[1], cells[2], cells[3], cells[4], cells[5])
 	return strings.ReplaceAll(row, " ", unbroken)
+}
+
+// burstEnded says why a burst probe made fewer calls than it was to make; empty: it made all.
+func burstEnded(b *probes.BurstSeen) string {
+	if b == nil || b.Ended == "" || b.NotMade() == 0 {
+		return ""
+	}
+	text := "Ended early"
+	if n := len(b.Calls); n > 0 {
+		text += fmt.Sprintf(", after call %d of burst %d", b.Calls[n-1].Number, b.Calls[n-1].Burst)
+	}
+	return fmt.Sprintf("%s: %s; %s of %d were not made.", text, clean(b.Ended), counted(b.NotMade(), "call"), b.Shape.Calls())
 }
 
 // whichCalls says where in a burst the dead connections were drawn.
@@ -53,9 +74,17 @@ func whichCalls(s probes.BurstSum) string {
 	case s.First == s.Last:
 		return fmt.Sprintf("call %d, after %s idle", s.First, age(s.DeadIdle))
 	case s.Last-s.First+1 == s.Dead:
-		return fmt.Sprintf("calls %d to %d, after %s idle", s.First, s.Last, age(s.DeadIdle))
+		return fmt.Sprintf("calls %d to %d, after %s idle", s.First, s.Last, deadAfter(s))
 	}
-	return fmt.Sprintf("%d from call %d to %d, after %s idle", s.Dead, s.First, s.Last, age(s.DeadIdle))
+	return fmt.Sprintf("%d from call %d to %d, after %s idle", s.Dead, s.First, s.Last, deadAfter(s))
+}
+
+// deadAfter is for how long the dead connections had been idle.
+func deadAfter(s probes.BurstSum) string {
+	if least, most := age(s.DeadIdle), age(s.DeadMost); least != most {
+		return least + " to " + most
+	}
+	return age(s.DeadIdle)
 }
 
 // burstSummary is a burst probe in one line.
@@ -69,6 +98,9 @@ func burstSummary(o *probes.Outcome) string {
 	switch {
 	case t.Dead > 0:
 		text += fmt.Sprintf("%d of %d reused connections were dead", t.Dead, t.Reused)
+		if o.Verdict == probes.VerdictPass && o.Client != nil && o.Client.Experiences != "" {
+			text += ", and " + clean(o.Client.Kind+" "+o.Client.Experiences)
+		}
 	case t.Reused > 0:
 		text += fmt.Sprintf("each of %d reused connections worked, after up to %s idle", t.Reused, age(t.Idle))
 	default:
@@ -105,7 +137,7 @@ func predictionsText(outcomes []*probes.Outcome) []string {
 	}
 	var said []string
 	for _, source := range order {
-		if all := by[source]; len(all) == 1 {
+		if all := by[source]; len(all) == 1 && !all[0].Common {
 			said = append(said, predicted(all[0], band))
 		} else {
 			said = append(said, predictedByClient(all))

@@ -10,6 +10,8 @@ type burstJSON struct {
 	Gap         float64          `json:"gap_seconds"`
 	Order       probes.PoolOrder `json:"pool_order"`
 	Bursts      []burstSumJSON   `json:"bursts"`
+	Ended       string           `json:"ended_early,omitzero"`
+	NotMade     int              `json:"calls_not_made,omitzero"`
 }
 
 type burstSumJSON struct {
@@ -21,8 +23,10 @@ type burstSumJSON struct {
 	Failed   int     `json:"failed"`
 	First    int     `json:"first_dead,omitzero"`
 	Last     int     `json:"last_dead,omitzero"`
+	Which    []int   `json:"dead_calls,omitempty"`
 	Idle     float64 `json:"longest_idle_seconds,omitzero"`
 	DeadIdle float64 `json:"dead_after_seconds,omitzero"`
+	DeadMost float64 `json:"dead_after_at_most_seconds,omitzero"`
 }
 
 // predictionJSON is what an application's calls would meet.
@@ -51,13 +55,28 @@ func newBurst(o probes.Outcome) *burstJSON {
 	b := &burstJSON{
 		Requests: s.Requests, Over: seconds(s.Over), Connections: s.Connections, Gap: seconds(s.Gap), Order: o.Burst.Order, Bursts: []burstSumJSON{},
 	}
+	if burstEnded(o.Burst) != "" {
+		b.Ended, b.NotMade = o.Burst.Ended, o.Burst.NotMade()
+	}
+	which := deadCalls(o)
 	for _, sum := range o.Burst.Sums(o.Attempts) {
 		b.Bursts = append(b.Bursts, burstSumJSON{
 			Burst: sum.Burst, Calls: sum.Calls, Fresh: sum.Fresh, Reused: sum.Reused, Dead: sum.Dead, Failed: sum.Failed,
-			First: sum.First, Last: sum.Last, Idle: seconds(sum.Idle), DeadIdle: seconds(sum.DeadIdle),
+			First: sum.First, Last: sum.Last, Which: which[sum.Burst], Idle: seconds(sum.Idle), DeadIdle: seconds(sum.DeadIdle), DeadMost: seconds(sum.DeadMost),
 		})
 	}
 	return b
+}
+
+// deadCalls are the calls that drew a dead connection, by burst, as they are counted in it.
+func deadCalls(o probes.Outcome) map[int][]int {
+	which := map[int][]int{}
+	for _, c := range o.Burst.Calls {
+		if c.Attempt >= 0 && c.Attempt < len(o.Attempts) && o.Attempts[c.Attempt].DrewDead() {
+			which[c.Burst] = append(which[c.Burst], c.Number)
+		}
+	}
+	return which
 }
 
 func newPredictions(all []probes.Prediction) []predictionJSON {

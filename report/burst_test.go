@@ -59,7 +59,7 @@ func TestTextOfABurst(t *testing.T) {
 		"6 calls in 2 bursts through 3 connections (LIFO): 3 of 3 reused connections were dead",
 		"burst  calls  fresh  reused  dead  failed  which calls",
 		"    1      3      3       0     0       0",
-		"    2      3      0       3     3       0  calls 1 to 3, after 1.5 s idle",
+		"    2      3      0       3     3       0  calls 1 to 3, after 1.5 s",
 		"Predicted from the declared shape: of the application's 60 calls (apache-httpclient-4.5, a pool of 20, LIFO) 33% meet a dead connection and 33% fail for it; 31% of its 39 gaps lie in the danger band (1 s to 2 s).",
 	} {
 		if !strings.Contains(text, want) {
@@ -97,7 +97,7 @@ func TestWordsOfBursts(t *testing.T) {
 		"1 call failed for another cause":                             func(o *probes.Outcome) { o.Attempts[0].Reason = probes.ReasonReset },
 		"each of 3 reused connections worked, after up to 1.5 s idle": func(o *probes.Outcome) { alive(o, 3, 4, 5) },
 		"call 2, after 1.5 s idle":                                    func(o *probes.Outcome) { alive(o, 3, 5) },
-		"2 from call 1 to 3, after 1.5 s idle":                        func(o *probes.Outcome) { alive(o, 4) },
+		"2 from call 1 to 3, after 1.5 s":                        func(o *probes.Outcome) { alive(o, 4) },
 		"(oldest first)":                                              func(o *probes.Outcome) { o.Burst.Order = probes.PoolOldest },
 		"drew a dead connection":                                      func(o *probes.Outcome) { o.Burst = nil },
 	} {
@@ -143,7 +143,7 @@ func TestJSONOfABurst(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprint(d.Outcomes[0].Burst["bursts"])
-	if !strings.Contains(got, "burst:2 calls:3 dead:3 dead_after_seconds:1.5 failed:0 first_dead:1 fresh:0 last_dead:3 longest_idle_seconds:1.5 reused:3") {
+	if !strings.Contains(got, "burst:2 calls:3 dead:3 dead_after_at_most_seconds:1.5 dead_after_seconds:1.5 dead_calls:[1 2 3] failed:0 first_dead:1 fresh:0 last_dead:3 longest_idle_seconds:1.5 reused:3") {
 		t.Error(got)
 	}
 	if p := d.Outcomes[0].Prediction[0]; p["failed"] != 20.0 || p["source"] != "the declared shape" || p["dead_share"] != 20.0/60 {

@@ -14,6 +14,7 @@ type htmlBurst struct {
 	Cells        []htmlCell
 	Rows         []htmlBurstRow
 	Left         string // of many bursts, what is left out
+	Ended        string // why fewer calls were made than were to be; empty: all were
 	Legend       []htmlSign
 }
 
@@ -32,7 +33,7 @@ type htmlBurstRow struct {
 const (
 	burstHeight = 22
 	mostBursts  = 50
-	mostCells   = 600
+	mostCells   = 1000 // as many calls as a step has
 )
 
 // newHTMLBurst is nil where no burst was seen.
@@ -41,7 +42,7 @@ func newHTMLBurst(o *probes.Outcome) *htmlBurst {
 		return nil
 	}
 	sums := o.Burst.Sums(o.Attempts)
-	if len(sums) == 0 {
+	if len(sums) == 0 && burstEnded(o.Burst) == "" {
 		return nil
 	}
 	s := o.Burst.Shape
@@ -56,7 +57,10 @@ func newHTMLBurst(o *probes.Outcome) *htmlBurst {
 		b.Rows = append(b.Rows, htmlBurstRow{sum, whichCalls(sum)})
 		b.draw(calls[sum.Burst], burstHeight*i)
 	}
-	b.Height = burstHeight * len(sums)
+	b.Height, b.Ended = burstHeight*len(sums), burstEnded(o.Burst)
+	if len(b.Cells) == mostCells {
+		b.Left += " The drawing is of the first calls alone."
+	}
 	b.Legend = []htmlSign{
 		{"cell-fresh", "opened a connection"}, {"cell-reused", "reused one"}, {"cell-dead", "was given a dead one"}, {"cell-failed", "failed otherwise"},
 	}
@@ -122,12 +126,19 @@ func predictions(outcomes []*probes.Outcome) []htmlPrediction {
 	for _, o := range outcomes {
 		for _, p := range o.Predicted {
 			out = append(out, htmlPrediction{
-				Source: p.Source, Client: fmt.Sprintf("%s, %s, %s; the path ends idle ones after %s", p.Client, poolOf(p), orderShort(p.Order), age(p.Timeout)),
+				Source: p.Source, Client: fmt.Sprintf("%s, %s, %s; the path ends idle ones after %s", predictedClient(p), poolOf(p), orderShort(p.Order), age(p.Timeout)),
 				Dead: sharePart(p.DeadShare(), p.Dead, p.Calls), Failed: sharePart(p.FailedShare(), p.Failed, p.Calls), Band: sharePart(p.BandShare(), p.InBand, p.Gaps),
 			})
 		}
 	}
 	return out
+}
+
+func predictedClient(p probes.Prediction) string {
+	if p.Common {
+		return p.Client + " (none is declared; common ones that meet none are left out)"
+	}
+	return p.Client
 }
 
 func sharePart(share float64, n, of int) string {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ func newJUnitCase(o *probes.Outcome, failing []probes.Verdict) junitCase {
 	case o.Verdict == probes.VerdictSkipped:
 		c.Skipped = said
 	case o.Verdict == probes.VerdictPass:
+		c.Output = strings.Join(append(junitBursts(o), predictionsText([]*probes.Outcome{o})...), "\n")
 	case o.Accepted != nil:
 		said.Message, said.Type = clean(acceptedWords(o)+"; "+o.Message), "accepted"
 		c.Skipped, c.Output = said, junitBody(o)
@@ -51,8 +53,12 @@ func junitType(o *probes.Outcome) string {
 	return string(o.Reason)
 }
 
-// duration is how long an outcome's attempts and its hold took.
+// duration is how long an outcome's attempts and its hold took. A burst's connections idle
+// side by side: it is the time from its first call to the last answer.
 func duration(o *probes.Outcome) time.Duration {
+	if o.Burst != nil {
+		return lasted(o.Attempts)
+	}
 	var took time.Duration
 	for _, a := range o.Attempts {
 		took += a.Elapsed + a.IdleTime
@@ -61,6 +67,43 @@ func duration(o *probes.Outcome) time.Duration {
 		}
 	}
 	return took
+}
+
+// lasted is the time from the opening before the first request to the last answer.
+func lasted(attempts []probes.Attempt) time.Duration {
+	var from, to time.Time
+	for _, a := range attempts {
+		if a.Started.IsZero() { // no request left
+			continue
+		}
+		if began := a.Started.Add(-a.Phases.DNS - a.Phases.Connect - a.Phases.TLS); from.IsZero() || began.Before(from) {
+			from = began
+		}
+		if ended := a.Started.Add(a.Elapsed); ended.After(to) {
+			to = ended
+		}
+	}
+	return to.Sub(from)
+}
+
+// junitBursts are a burst probe's bursts, a line each.
+func junitBursts(o *probes.Outcome) []string {
+	if o.Burst == nil {
+		return nil
+	}
+	lines := []string{clean(burstSummary(o))}
+	for i, s := range o.Burst.Sums(o.Attempts) {
+		if i == burstRows {
+			lines = append(lines, "Bursts that are not told here follow.")
+			break
+		}
+		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("Burst %d: %s, %d fresh, %d reused, %d of those dead, %d failed otherwise; %s",
+			s.Burst, counted(s.Calls, "call"), s.Fresh, s.Reused, s.Dead, s.Failed, whichCalls(s)), "; "))
+	}
+	if text := burstEnded(o.Burst); text != "" {
+		lines = append(lines, text)
+	}
+	return lines
 }
 
 // junitBody is what explains an outcome: a line each for what the text report says
@@ -83,6 +126,8 @@ func junitBody(o *probes.Outcome) string {
 		add("Danger band", bandWords(o.Client.Band)+" idle")
 	}
 	add("Detail", f.details()...)
+	add("Burst", junitBursts(o)...)
+	add("Prediction", predictionsText([]*probes.Outcome{o})...)
 	if a := deciding(o); a != nil && !a.OK() {
 		add("On the wire", wire(a))
 	}

@@ -192,18 +192,17 @@ func (v findingView) size() int {
 func burstLines(o *probes.Outcome) []string {
 	var lines []string
 	if b := o.Burst; b != nil {
-		dead := 0
-		for _, c := range b.Calls {
-			if c.Close != nil {
-				dead++
-			}
+		sums := b.Sums(o.Attempts)
+		t := probes.Total(sums)
+		lines = append(lines, fit(fmt.Sprintf("%s through %s (%s), %s: %d were given a dead connection, %d failed for another cause",
+			counted(t.Calls, "call"), counted(b.Shape.Connections, "connection"), orderShort(b.Order), counted(len(sums), "burst"), t.Dead, t.Failed), mostText))
+		if text := burstEnded(b); text != "" {
+			lines = append(lines, fit(text, mostText))
 		}
-		lines = append(lines, fit(fmt.Sprintf("%s through %s (%s), %s: %d were given a connection that the path had closed",
-			counted(len(b.Calls), "call"), counted(b.Shape.Connections, "connection"), b.Order, counted(b.Shape.Bursts, "burst"), dead), mostText))
 	}
 	for _, p := range o.Predicted {
-		lines = append(lines, fit(fmt.Sprintf("%s with %s: %s%% of calls meet a closed connection, %s%% fail; %s%% of the gaps lie in the danger band",
-			p.Source, p.Client, decimal(100*p.DeadShare(), 1), decimal(100*p.FailedShare(), 1), decimal(100*p.BandShare(), 1)), mostText))
+		lines = append(lines, fit(fmt.Sprintf("%s with %s: %s of calls meet a dead connection, %s fail; %s of the gaps lie in the danger band",
+			p.Source, p.Client, shareOf(p.DeadShare(), p.Dead), shareOf(p.FailedShare(), p.Failed), shareOf(p.BandShare(), p.InBand)), mostText))
 	}
 	return lines
 }

@@ -137,16 +137,16 @@ func TestStatusOfABurst(t *testing.T) {
 	s := wellStatus()
 	o := probes.Outcome{
 		Target: "stock-api", Probe: "burst", Kind: probes.KindBurst, Verdict: probes.VerdictFail, Diagnosis: probes.DiagnosisEarlyClose, Message: "38 of 100 calls met a dead connection",
-		Attempts:  slices.Repeat([]probes.Attempt{{Connection: probes.ConnectionReused, Reason: probes.ReasonIdleFIN}}, 100),
-		Burst:     &probes.BurstSeen{Shape: probes.Shape{Connections: 20, Bursts: 5}, Order: probes.PoolLIFO, Calls: slices.Repeat([]probes.BurstCall{{Close: &probes.Close{}}, {}}, 50)},
+		Attempts:  slices.Repeat([]probes.Attempt{{Connection: probes.ConnectionReused, Reason: probes.ReasonOK}, {Connection: probes.ConnectionReused, Reason: probes.ReasonIdleFIN}}, 50),
+		Burst:     &probes.BurstSeen{Shape: probes.Shape{Connections: 20, Bursts: 5}, Order: probes.PoolLIFO, Calls: slices.Repeat([]probes.BurstCall{{Burst: 1, Attempt: 1}, {Burst: 2}}, 50)},
 		Predicted: []probes.Prediction{{Source: "the declared shape", Client: "apache-httpclient-4.5", Calls: 200, Dead: 25, Failed: 5, Gaps: 100, InBand: 40}},
 	}
 	s.Targets = []StatusTarget{{Name: "stock-api", Probes: []StatusProbe{{Name: "burst", Kind: probes.KindBurst, Outcomes: []probes.Outcome{o}}}}}
 	s.Held = []probes.Event{{Target: "stock-api", Probe: "burst", Hold: time.Minute, Connections: 20, Until: s.Now.Add(time.Second)}}
 	page := string(statusPage(t, s))
 	for _, want := range []string{
-		"<p>38 of 100 calls met a dead connection</p>", "100 calls through 20 connections (lifo), 5 bursts: 50 were given a connection that the path had closed",
-		"the declared shape with apache-httpclient-4.5: 12.5% of calls meet a closed connection, 2.5% fail; 40% of the gaps lie in the danger band",
+		"<p>38 of 100 calls met a dead connection</p>", "100 calls through 20 connections (LIFO), 2 bursts: 50 were given a dead connection, 0 failed for another cause",
+		"the declared shape with apache-httpclient-4.5: 13% of calls meet a dead connection, 3% fail; 40% of the gaps lie in the danger band",
 		"60 s, 20 connections", "76 more attempts.",
 	} {
 		if !strings.Contains(page, want) {

@@ -115,6 +115,11 @@ func attempt(o *probes.Outcome, c probes.Connection) *probes.Attempt {
 
 // deciding returns the attempt that gave the outcome its reason, or nil.
 func deciding(o *probes.Outcome) *probes.Attempt {
+	if o.Burst != nil {
+		if call, _ := o.Decides(); call != nil {
+			return call
+		}
+	}
 	for i := range o.Attempts {
 		if o.Attempts[i].Reason == o.Reason {
 			return &o.Attempts[i]
