@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -279,28 +278,7 @@ func slowServer(t *testing.T, name string) string {
 		return "http://" + listener.Addr().String() + "/calendar"
 	}
 	dir, port := worldDir(t), freePort(t, nil, "127.0.0.1")
-	conf := write(t, filepath.Join(dir, "nginx.conf"), fmt.Sprintf(`
-daemon off;
-user root;
-worker_processes 1;
-pid %[1]s/nginx.pid;
-error_log stderr;
-events { worker_connections 4096; }
-http {
-  access_log off;
-  client_body_temp_path %[1]s/body;
-  proxy_temp_path %[1]s/proxy;
-  fastcgi_temp_path %[1]s/fastcgi;
-  uwsgi_temp_path %[1]s/uwsgi;
-  scgi_temp_path %[1]s/scgi;
-  keepalive_timeout %[2]dms;
-  keepalive_requests 1000000;
-  server {
-    listen 127.0.0.1:%[3]d;
-    location / { proxy_pass http://%[4]s; }
-  }
-}
-`, dir, burstTimeout.Milliseconds(), port, listener.Addr()))
+	conf := nginxConfig(t, dir, burstTimeout, fmt.Sprintf("listen 127.0.0.1:%d; location / { proxy_pass http://%s; }", port, listener.Addr()))
 	run(t, nil, "nginx", exec.Command("nginx", "-p", dir, "-c", conf))
 	peer := Peer{Name: "nginx", Addr: fmt.Sprintf("127.0.0.1:%d", port), Port: uint16(port), URL: fmt.Sprintf("http://127.0.0.1:%d/calendar", port)}
 	awaitAnswer(t, nil, peer)

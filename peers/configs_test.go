@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // Every configuration sets the idle timeout of a connection that has carried a
@@ -27,7 +28,17 @@ func nginx(t *testing.T, p place) *exec.Cmd {
 	if p.http2 {
 		listen += " http2"
 	}
-	path := write(t, filepath.Join(p.dir, "nginx.conf"), fmt.Sprintf(`
+	path := nginxConfig(t, p.dir, p.idle, fmt.Sprintf(`%s;
+    %s
+    root %s/www;
+    location / { default_type application/json; }`, listen, secure, p.dir))
+	return exec.Command("nginx", "-p", p.dir, "-c", path)
+}
+
+// nginxConfig writes a configuration with one server, which ends what was idle so long.
+func nginxConfig(t *testing.T, dir string, idle time.Duration, server string) string {
+	t.Helper()
+	return write(t, filepath.Join(dir, "nginx.conf"), fmt.Sprintf(`
 daemon off;
 user root;
 worker_processes 1;
@@ -44,14 +55,10 @@ http {
   keepalive_timeout %[2]dms;
   keepalive_requests 1000000;
   server {
-    %[3]s;
-    %[4]s
-    root %[1]s/www;
-    location / { default_type application/json; }
+    %[3]s
   }
 }
-`, p.dir, p.millis(), listen, secure))
-	return exec.Command("nginx", "-p", p.dir, "-c", path)
+`, dir, idle.Milliseconds(), server))
 }
 
 func haproxy(t *testing.T, p place) *exec.Cmd {
