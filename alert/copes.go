@@ -22,8 +22,9 @@ func unhurt(outcomes []probes.Outcome, family probes.Family) bool {
 
 func cope(o probes.Outcome) bool {
 	c := o.Client
+	call, _ := o.Decides()
 	switch {
-	case o.Family != probes.FamilyConnection || c == nil || c.Experiences == "" || attempt(o, probes.ConnectionReused) == nil:
+	case o.Family != probes.FamilyConnection || c == nil || c.Experiences == "" || call == nil || call.Connection != probes.ConnectionReused:
 		return false
 	case o.Reason == probes.ReasonBlackhole || o.Reason == probes.ReasonNoResponse:
 		return false

@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -71,9 +72,12 @@ func held(o probes.Outcome) string {
 // story tells an outcome in cells: three for a connection that was reused,
 // else one.
 func story(o probes.Outcome) []string {
-	reused, control := attempt(o, probes.ConnectionReused), attempt(o, probes.ConnectionControl)
+	reused, control := o.Decides()
 	if reused == nil {
 		return []string{opening(o)}
+	}
+	if burst, number, ok := o.Call(reused); ok && reused.Connection != probes.ConnectionReused {
+		return []string{fmt.Sprintf("call %d of burst %d, on a new connection: %s", number, burst, result(*reused))}
 	}
 	cells := []string{whileIdle(o, *reused), result(*reused), "-"}
 	if control != nil {
@@ -86,6 +90,9 @@ func story(o probes.Outcome) []string {
 func opening(o probes.Outcome) string {
 	if len(o.Attempts) == 0 {
 		return "not tried"
+	}
+	if o.Burst != nil { // hundreds of calls, of which none decided
+		return fmt.Sprintf("%d of %d calls were made", len(o.Burst.Calls), o.Burst.Shape.Calls())
 	}
 	text := ""
 	if o.Kind == probes.KindIdle {
@@ -207,6 +214,9 @@ func nearness(o probes.Outcome) int {
 
 // traceOf returns the trace id of the attempt that decided, or of any.
 func traceOf(o probes.Outcome) string {
+	if call, _ := o.Decides(); o.Burst != nil && call != nil {
+		return strings.TrimSpace(call.TraceID)
+	}
 	trace := ""
 	for _, a := range o.Attempts {
 		if a.Reason == o.Reason && a.TraceID != "" {

@@ -73,8 +73,10 @@ func (s *Sight) lookAtIdle(o probes.Outcome) {
 	if o.Verdict == probes.VerdictFail && o.Hold > 0 && (s.Died == 0 || o.Hold < s.Died) {
 		s.Died = o.Hold
 	}
-	if a := attempt(o, probes.ConnectionReused); a != nil && a.OK() {
-		s.Survived = max(s.Survived, a.IdleTime)
+	for _, a := range o.Attempts { // a burst's are many
+		if a.Connection == probes.ConnectionReused && a.OK() {
+			s.Survived = max(s.Survived, a.IdleTime)
+		}
 	}
 }
 
