@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -136,19 +137,13 @@ func (w *wave) book(s plan.Step, after time.Duration, anew bool) {
 // startAll starts each step at its instant. A step is a goroutine of its own:
 // an hour's hold takes no place from a 30 s one.
 func (w *wave) startAll(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	for _, s := range w.steps {
 		mine := w.shares[s.Spec.Target]
 		at := s.at
 		if !at.IsZero() {
 			at = at.Add(-mine.lead())
 		}
-		timer.Reset(time.Until(at))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
+		_ = sleep(ctx, time.Until(at)) // that ctx ended is seen next
 		if ctx.Err() != nil {
 			w.done <- unstarted(s.Step, probes.CutCanceled, "not started: "+context.Cause(ctx).Error())
 			continue
@@ -231,7 +226,9 @@ func (w *wave) report(o probes.Observation) {
 	case o.Problem != "":
 		w.env.Log.Error("step failed in perch itself", "target", o.Target, "probe", o.Probe, "problem", o.Problem)
 	}
-	w.env.Log.Debug("step ended", "target", o.Target, "probe", o.Probe, "hold", o.Hold, "cut", o.Cut, "attempts", len(o.Attempts))
+	if w.env.Log.Enabled(context.Background(), slog.LevelDebug) { // else its words are made for nobody, hundreds of times a second
+		w.env.Log.Debug("step ended", "target", o.Target, "probe", o.Probe, "hold", o.Hold, "cut", o.Cut, "attempts", len(o.Attempts))
+	}
 	w.done <- o
 }
 
