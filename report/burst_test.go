@@ -97,7 +97,7 @@ func TestWordsOfBursts(t *testing.T) {
 		"1 call failed for another cause":                             func(o *probes.Outcome) { o.Attempts[0].Reason = probes.ReasonReset },
 		"each of 3 reused connections worked, after up to 1.5 s idle": func(o *probes.Outcome) { alive(o, 3, 4, 5) },
 		"call 2, after 1.5 s idle":                                    func(o *probes.Outcome) { alive(o, 3, 5) },
-		"2 from call 1 to 3, after 1.5 s":                        func(o *probes.Outcome) { alive(o, 4) },
+		"2 from call 1 to 3, after 1.5 s":                             func(o *probes.Outcome) { alive(o, 4) },
 		"(oldest first)":                                              func(o *probes.Outcome) { o.Burst.Order = probes.PoolOldest },
 		"drew a dead connection":                                      func(o *probes.Outcome) { o.Burst = nil },
 	} {
