@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"perch.example/diagnose/clients"
 	"perch.example/probes"
@@ -242,6 +243,9 @@ func (j *judgement) against(near string) string {
 	want := j.l.in.Spec.KeepAlive
 	if c := j.facts.Cause; want <= 0 || c == CauseAge || c == CauseStop || c == CauseStream || c == CauseAnswer {
 		return "" // nothing was expected of what ended it
+	}
+	if j.reused() && !slices.Contains(unanswered(), j.facts.Reason) {
+		return "" // an answer like any other
 	}
 	switch j.facts.Age {
 	case AgeEarly:

@@ -47,7 +47,7 @@ func explainIdle(e wire.Evidence) string {
 	c := e.IdleClose
 	switch {
 	case e.LeftOver > 0:
-		return fmt.Sprintf("%d bytes had followed the last answer", e.LeftOver)
+		return fmt.Sprintf("%d bytes had followed the last answer", e.LeftOver) + pushed(e)
 	case c == nil:
 		return fmt.Sprintf("bytes came %s after the request and acknowledged none of it: they were on their way before", round(e.Phases.Wait)) + pushed(e)
 	}

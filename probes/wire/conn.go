@@ -27,6 +27,7 @@ type Conn struct {
 	ackBase   uint64    // the kernel's bytes_acked before our first byte: it counts the SYN
 	served    int
 	leftOver  int
+	leftOf    int // the status of the answer that these bytes begin with; 0: none
 	held      bool
 	idle      idleRecord
 	last      Held

@@ -22,6 +22,8 @@ type exchange struct {
 	stood  time.Duration // for how long this machine held up the write
 	origin int64         // offset in the peer's stream of what decided: first byte, or alert
 	source source
+
+	leftStatus int // of the answer that follows ours unasked; 0: none does
 }
 
 // Exchange sends one request, blindly: it does not look whether the connection
@@ -76,6 +78,7 @@ func (x *exchange) describe() {
 	x.e = c.opening.evidence()
 	x.e.TLS, x.e.Kernel, x.e.Proto = c.tls != nil, c.kern != nil, c.proto()
 	x.e.Held, x.e.Served, x.e.LeftOver = c.held || c.served > 0, c.served, c.leftOver
+	x.e.PushedStatus = c.leftOf
 	x.e.HoldLate, x.e.HoldKnown = c.last.Late, c.last.LateKnown
 	if !x.e.Held {
 		x.e.Phases = c.opening.phases
@@ -86,6 +89,7 @@ func (x *exchange) describe() {
 // leaves in one write.
 func (x *exchange) encode() error {
 	var plain bytes.Buffer
+	plain.Grow(512) // most fit
 	if err := x.write(&plain); err != nil {
 		return fmt.Errorf("encoding the request: %w", err)
 	}

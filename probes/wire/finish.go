@@ -22,7 +22,7 @@ func (x *exchange) finish() {
 
 	c.tap.watching, c.tap.after, c.tap.steps, c.tap.overdue = false, nil, nil, nil
 	c.served++
-	c.leftOver = x.e.LeftAfter
+	c.leftOver, c.leftOf = x.e.LeftAfter, x.leftStatus
 	c.idleSince = x.endAt()
 	c.held, c.last, c.idle = false, Held{}, idleRecord{frames: c.h2 != nil}
 	if c.h2 != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -45,7 +46,7 @@ func (x *exchange) receive() Response {
 		return Response{}
 	}
 	out := Response{Status: resp.StatusCode, Header: resp.Header, Proto: resp.Proto, Close: resp.Close}
-	if x.unasked() {
+	if x.unasked() && x.e.LeftOver == 0 { // what was left over is gone: this head is our own answer's
 		x.e.PushedStatus = resp.StatusCode
 	}
 	out.Body, err = x.readBody(resp)
@@ -55,12 +56,27 @@ func (x *exchange) receive() Response {
 	}
 	_ = resp.Body.Close()
 	x.e.Stage, x.e.Ending = StageDone, EndWhole
-	x.e.LeftAfter = br.Buffered() + x.conn.decrypted()
+	left, _ := br.Peek(br.Buffered())
+	left = append(left[:len(left):len(left)], x.conn.decrypted()...)
+	x.e.LeftAfter, x.leftStatus = len(left), statusOfBytes(left)
 	if x.conn.tls != nil {
 		state := x.conn.tls.ConnectionState()
 		out.TLS = &state
 	}
 	return out
+}
+
+// statusOfBytes is the status of the answer that bytes begin with; 0: they begin with none.
+func statusOfBytes(b []byte) int {
+	rest, ok := bytes.CutPrefix(b, []byte("HTTP/1."))
+	if !ok || len(rest) < len("1 408") || rest[1] != ' ' {
+		return 0
+	}
+	status, err := strconv.Atoi(string(rest[2:5]))
+	if err != nil || status < 100 {
+		return 0
+	}
+	return status
 }
 
 // readHead reads heads until the final answer's.

@@ -138,15 +138,15 @@ func (x *exchange) overdue(now time.Time) bool {
 	return x.req.Timeout > 0 && !x.e.Started.IsZero() && !now.Before(x.e.Started.Add(x.req.Timeout))
 }
 
-// decrypted counts the bytes that crypto/tls holds, decrypted, beyond the
+// decrypted are the first of the bytes that crypto/tls holds, decrypted, beyond the
 // answer.
-func (c *Conn) decrypted() int {
+func (c *Conn) decrypted() []byte {
 	if c.tls == nil {
-		return 0
+		return nil
 	}
 	var some [64]byte
 	c.tap.only, c.tap.room = true, 0
 	n, _ := c.tls.Read(some[:])
 	c.tap.only = false
-	return n
+	return append([]byte(nil), some[:n]...)
 }
