@@ -87,14 +87,14 @@ func (g *ledger) forget(id string) {
 // left, it waits for a write, but no longer than reserveWithin: without a state that
 // works, probing goes on. False: ctx ended.
 func (g *ledger) draw(ctx context.Context, w *played, p *plan.Plan) bool {
+	d := drawn{target: w.loop.spec.Target, most: mostOf(p), ends: time.Now().Add(p.LongestWall), token: tokenOf(w.loop.spec)}
+	ended, ok := g.try(w, d, false)
+	if ok { // as nearly always: no timer is made
+		return ctx.Err() == nil
+	}
 	limit := time.NewTimer(reserveWithin)
 	defer limit.Stop()
-	d := drawn{target: w.loop.spec.Target, most: mostOf(p), ends: time.Now().Add(p.LongestWall), token: tokenOf(w.loop.spec)}
-	for late := false; ; {
-		ended, ok := g.try(w, d, late)
-		if ok {
-			return ctx.Err() == nil
-		}
+	for late := false; !ok; ended, ok = g.try(w, d, late) {
 		g.ask()
 		select {
 		case <-ended:
@@ -104,6 +104,7 @@ func (g *ledger) draw(ctx context.Context, w *played, p *plan.Plan) bool {
 			return false
 		}
 	}
+	return ctx.Err() == nil
 }
 
 func (g *ledger) try(w *played, d drawn, late bool) (ended chan struct{}, ok bool) {
@@ -149,7 +150,7 @@ func (g *ledger) reserve(left func(target string) (int, bool)) state.Reservation
 	defer g.mu.Unlock()
 	now := time.Now()
 	until := now.Add(aheadFor)
-	last := until                                                                // when all of it has left
+	last := until // when all of it has left
 	wall := g.clock()
 	r := state.Reservation{Most: map[string]int{}, Due: map[string]time.Time{}, Now: wall.Add(aheadFor)} // across midnight it counts for the new day, and for the old one
 	tokens := map[token]bool{}
