@@ -167,16 +167,6 @@ func (b *background) send(ctx context.Context, counting bool) error {
 	return errors.Join(problems...)
 }
 
-// waitFor waits for it to be closed, for so long at most.
-func waitFor(it <-chan struct{}, most time.Duration) {
-	t := time.NewTimer(most)
-	defer t.Stop()
-	select {
-	case <-it:
-	case <-t.C:
-	}
-}
-
 // say logs what went wrong; the same again only after a while. b is locked.
 func (b *background) say(from exports, problems []error) {
 	const most = 20 // different ones that are remembered
@@ -217,7 +207,7 @@ func (p *pass) endExport(ctx context.Context) bool {
 		case <-busy:
 		case <-ctx.Done(): // who does not answer that does not answer another one
 			cancel(errEnding)
-			waitFor(busy, cutWithin)
+			waitFor(busy, cutWithin) // it does at once
 			return false
 		}
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -58,33 +60,54 @@ rest.`,
 		if err := flags.complete(); err != nil {
 			return usage(err)
 		}
+		lines := &spool{to: sys.stderr}
+		sys.stderr = lines
 		log, err := logger(cmd, sys)
 		if err := errors.Join(err, beside.check()); err != nil {
 			return usage(err)
 		}
 		defer beside.end(cmd.Context(), log)
-		files := newFiles(sys, flags.config) // before it is read
-		cfg, err := loadConfig(sys, flags.config, log)
-		if err != nil {
-			return usage(err)
-		}
-		if err := beside.ready(cmd.Context(), log); err != nil && cmd.Context().Err() == nil {
-			return own(err) // the kubelet starts it again
-		}
-		sayUnused(cfg, log)
-		s := newService(sys, cfg, flags, out, log)
-		hangup := make(chan os.Signal, 1)
-		signal.Notify(hangup, syscall.SIGHUP)
-		defer signal.Stop(hangup)
-		s.files, s.hangup = files, hangup
-		if elect {
-			if err := s.elects(); err != nil {
-				return usage(err)
-			}
-		}
-		return s.serve(cmd.Context())
+		return endsInTime(cmd.Context(), func() error {
+			defer lines.flush(linesWithin)
+			return beginning{sys, flags, out, &beside, elect, log, lines}.serve(cmd.Context())
+		})
 	}
 	return cmd
+}
+
+// beginning is what perch serve begins with.
+type beginning struct {
+	sys    system
+	flags  runFlags
+	out    outputFlags
+	beside *sidecar
+	elect  bool
+	log    *slog.Logger
+	lines  *spool // of the log
+}
+
+// serve reads the config, and serves until ctx ends.
+func (b beginning) serve(ctx context.Context) error {
+	files := newFiles(b.sys, b.flags.config) // before it is read
+	cfg, err := loadConfig(b.sys, b.flags.config, b.log)
+	if err != nil {
+		return usage(err)
+	}
+	if err := b.beside.ready(ctx, b.log); err != nil && ctx.Err() == nil {
+		return own(err) // the kubelet starts it again
+	}
+	sayUnused(cfg, b.log)
+	s := newService(b.sys, cfg, b.flags, b.out, b.log)
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	s.files, s.hangup, s.lines = files, hangup, b.lines
+	if b.elect {
+		if err := s.elects(); err != nil {
+			return usage(err)
+		}
+	}
+	return s.serve(ctx)
 }
 
 // served is the config as serve takes it: everything has its `every`, and

@@ -63,6 +63,7 @@ func (s *service) takeAll(ctx context.Context) {
 			s.turnOf(ctx, now)
 		}
 		s.sayFellOut(now)
+		s.sayUnread(now)
 	}
 }
 

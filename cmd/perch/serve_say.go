@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"log/slog"
 	"maps"
 	"regexp"
@@ -75,9 +76,11 @@ func (s *service) sayRun(w *pass, run probes.Run) (moved bool) {
 		}
 	}
 	if s.out.format != "none" {
-		if err := w.write(s.sys.stdout, s.out.format, run, s.sys.style()); err != nil {
+		var b bytes.Buffer
+		if err := w.write(&b, s.out.format, run, s.sys.style()); err != nil {
 			s.log.Error("writing the report", "error", err)
 		}
+		_, _ = s.reports.Write(b.Bytes()) // it never fails
 	}
 	return moved || len(w.memory.Outbox) > 0 && s.tellAt.IsZero()
 }

@@ -34,6 +34,8 @@ type service struct {
 	hangup  <-chan os.Signal // has the config read anew; nil: nobody
 	reloads chan candidate
 	lead    *lead          // nil: perch serve is alone
+	reports *spool         // to stdout
+	lines   *spool         // the log's; nil: whoever writes it waits
 	wake    chan struct{}  // holds one while there is something to take in
 	asked   atomic.Bool    // the state is to be saved soon: a wave waits for what it may send to be reserved
 	under   sync.WaitGroup // the loops
@@ -52,21 +54,22 @@ type service struct {
 
 	// The rest is takeAll's alone, once it is open.
 	*kept
-	last      probes.Run   // the newest that was taken in
-	unseen    []probes.Run // taken in, and not in the metrics
-	limits    map[string]int
-	standing  map[string]string  // where each incident stood, as it was last said
-	found     map[finding]saying // likewise of what was found
-	ending    map[string]*loop   // by target/probe: loops that are gone, and may still end a wave
-	refused   map[string]bool    // what is wrong with configs, as it was told
-	turned    time.Time          // when waves were taken in last
-	keptAt    time.Time          // when the state was written last
-	dirty     bool               // not all that is known is in the state
-	moved     bool               // something moved that is to be told or kept at once
-	tellAt    time.Time          // what waits is not told before
-	tellPause time.Duration
-	heardAt   time.Time // when what is ongoing was told last
-	saidFell  time.Time // when ticks that fell out were said last
+	last       probes.Run   // the newest that was taken in
+	unseen     []probes.Run // taken in, and not in the metrics
+	limits     map[string]int
+	standing   map[string]string  // where each incident stood, as it was last said
+	found      map[finding]saying // likewise of what was found
+	ending     map[string]*loop   // by target/probe: loops that are gone, and may still end a wave
+	refused    map[string]bool    // what is wrong with configs, as it was told
+	turned     time.Time          // when waves were taken in last
+	keptAt     time.Time          // when the state was written last
+	dirty      bool               // not all that is known is in the state
+	moved      bool               // something moved that is to be told or kept at once
+	tellAt     time.Time          // what waits is not told before
+	tellPause  time.Duration
+	heardAt    time.Time // when what is ongoing was told last
+	saidFell   time.Time // when ticks that fell out were said last
+	saidUnread time.Time // when it was said last that nobody reads what perch writes
 }
 
 func newService(sys system, cfg config.Config, flags runFlags, out outputFlags, log *slog.Logger) *service {
@@ -74,7 +77,8 @@ func newService(sys system, cfg config.Config, flags runFlags, out outputFlags, 
 	cfg = served(cfg)
 	s := &service{
 		sys: sys, cfg: cfg, policy: cfg.Policy, flags: flags, out: out, log: log, health: newHealth(), board: newBoard(cfg), beside: besideServe(sys.env, host),
-		wake: make(chan struct{}, 1), seeds: rand.New(rand.NewPCG(flags.seed, 0)), loops: map[string]*loop{}, known: map[string]knowledge{},
+		reports: &spool{to: sys.stdout},
+		wake:    make(chan struct{}, 1), seeds: rand.New(rand.NewPCG(flags.seed, 0)), loops: map[string]*loop{}, known: map[string]knowledge{},
 		notes: map[string]bool{}, missed: map[string]int{}, kept: &kept{answered: map[string]time.Time{}}, standing: map[string]string{}, found: map[finding]saying{},
 		ending: map[string]*loop{}, refused: map[string]bool{}, reloads: make(chan candidate),
 	}
@@ -110,11 +114,17 @@ func (s *service) serve(ctx context.Context) error {
 	s.health.setReady()
 	s.start(ctx, f)
 	if s.files != nil {
-		s.under.Go(func() { s.watch(ctx, s.files) })
+		watched := make(chan struct{})
+		go func() {
+			defer close(watched)
+			s.watch(ctx, s.files)
+		}()
+		defer waitFor(watched, drainWithin) // it may be reading what does not end
 	}
 	s.log.Info("serving", "address", web.address(), "probes", len(f.probes))
 	s.takeAll(ctx)
-	s.under.Wait()
+	s.waitForWaves()
+	defer s.reports.flush(reportsWithin)
 	return s.stop(ctx, stopping)
 }
 

@@ -18,6 +18,9 @@ import (
 // does with a ConfigMap.
 const lookEach = 2 * time.Second
 
+// readsWithin is how long reading the config may take before that is a mistake of it.
+const readsWithin = 10 * time.Second
+
 // files are what a config was read from: a file or a folder, and the platform team's
 // policy. Contents are compared, for a ConfigMap's are behind links that change.
 type files struct {
@@ -90,8 +93,7 @@ type candidate struct {
 func (s *service) watch(ctx context.Context, f *files) {
 	t := time.NewTicker(lookEach)
 	defer t.Stop()
-	for {
-		atOnce := false
+	for atOnce := false; ; {
 		select {
 		case <-ctx.Done():
 			return
@@ -99,14 +101,48 @@ func (s *service) watch(ctx context.Context, f *files) {
 		case <-s.hangup:
 			atOnce = true
 		}
-		if !f.changed(atOnce) {
-			continue
-		}
-		select {
-		case s.reloads <- s.candidate():
-		case <-ctx.Done():
+		late := s.look(ctx, func() *candidate {
+			if !f.changed(atOnce) {
+				return nil
+			}
+			c := s.candidate()
+			return &c
+		})
+		if ctx.Err() != nil {
 			return
 		}
+		atOnce = late // what was refused for that is read anew
+	}
+}
+
+// look has the config read, and hands in what is to be taken in of it. Reading may take
+// for ever, of a FIFO or of a mount that is gone: then it is refused, and it reports so
+// once it could be read after all.
+func (s *service) look(ctx context.Context, read func() *candidate) (late bool) {
+	seen := make(chan *candidate, 1)
+	go func() { seen <- read() }()
+	slow := time.NewTimer(readsWithin)
+	defer slow.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return late
+		case <-slow.C:
+			late = true
+			s.handOver(ctx, candidate{err: fmt.Errorf("%s: reading it has not ended within %s: is it on a mount that is gone, or no file? No change is seen before it does", s.flags.config, readsWithin)})
+		case c := <-seen:
+			if c != nil {
+				s.handOver(ctx, *c)
+			}
+			return late
+		}
+	}
+}
+
+func (s *service) handOver(ctx context.Context, c candidate) {
+	select {
+	case s.reloads <- c:
+	case <-ctx.Done():
 	}
 }
 
