@@ -39,6 +39,7 @@ type pass struct {
 	idlePath     clients.Path                                    // of the last idle probe: perch idle has but one
 	turn         forTurn                                         // how it waits for the state
 	fence        func() error                                    // why nothing may leave any more; nil: it may
+	gather       bool                                            // of perch serve: what opens is told with others that may follow
 	beside       string                                          // of perch serve: how a command is run beside it
 	showMetrics  bool                                            // print them, as the demo does
 	unsent       []alert.Notice                                  // what would have been sent, where nobody is told

@@ -143,6 +143,13 @@ func (b *board) take(run probes.Run, today func(target string, now time.Time) in
 	b.incidents, b.notices, b.problems = run.Incidents, run.Notices, run.Problems
 }
 
+// stand takes over where incidents stand, and what waits to be told.
+func (b *board) stand(incidents []probes.Incident, notices []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.incidents, b.notices = incidents, notices
+}
+
 // now is a copy of all of it: the facts, and what is held, the first to be reused
 // first.
 func (b *board) now() (facts, []probes.Event) {

@@ -23,9 +23,8 @@ const (
 func (s *service) handIn(pl *played) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pl.at, pl.failed = time.Now(), slices.ContainsFunc(pl.seen, failed)
-	s.arrived = append(s.arrived, pl)
-	if n := len(s.arrived); n == 1 || n == mostGathered { // no other makes the next turn sooner
+	pl.failed = slices.ContainsFunc(pl.seen, failed)
+	if s.arrived = append(s.arrived, pl); len(s.arrived) == 1 { // no other makes the next turn sooner
 		s.poke()
 	}
 }
@@ -82,6 +81,7 @@ func (s *service) nextTurn(now time.Time) time.Time {
 		}
 	}
 	sooner(s.takeAt(now), s.turned.Add(takenEach))
+	sooner(s.gatherAt, now)
 	if s.store == nil {
 		return next
 	}
@@ -103,7 +103,7 @@ func (s *service) takeAt(now time.Time) time.Time {
 	if len(s.arrived) == 0 {
 		return time.Time{}
 	}
-	return s.company.gathers(s.arrived, now)
+	return now
 }
 
 // turnOf takes in what has arrived, and saves and tells where that is due.
@@ -112,6 +112,7 @@ func (s *service) turnOf(ctx context.Context, now time.Time) {
 		s.turned = now
 		s.takeArrived(ctx)
 	}
+	s.tellDue(ctx, now)
 	if s.store == nil {
 		s.showNew()
 		return
@@ -128,7 +129,7 @@ func (s *service) takeArrived(ctx context.Context) {
 	s.arrived = nil
 	s.mu.Unlock()
 	var muted silences
-	if s.company.any() || slices.ContainsFunc(all, func(pl *played) bool { return pl.failed }) { // else nothing is told
+	if inTrouble(s.memory) || slices.ContainsFunc(all, func(pl *played) bool { return pl.failed }) { // else nothing is told
 		muted = s.silencesNow(ctx)
 	}
 	for _, layer := range layers(all) {
@@ -175,6 +176,7 @@ func (s *service) takeIn(ctx context.Context, layer []*played, muted silences) {
 		s.answers(pl)
 	}
 	each := *w
+	run.Outcomes = make([]probes.Outcome, 0, most) // most have one each
 	for _, pl := range layer {
 		s.judge(&each, &run, pl)
 		s.ledger.counted(pl)
@@ -192,7 +194,9 @@ func (s *service) takeIn(ctx context.Context, layer []*played, muted silences) {
 	run.Problems = w.problems
 	s.unseen = append(s.unseen, run)
 	w.observed = true
+	s.gather(w, run)
 	w.decide(&run)
+	s.gathered()
 	if w.store == nil {
 		w.sayUnkept(&run)
 	} else {
@@ -202,9 +206,6 @@ func (s *service) takeIn(ctx context.Context, layer []*played, muted silences) {
 	s.last, s.dirty = run, true
 	s.board.take(run, w.doc.RequestsToday)
 	s.moved = s.sayRun(w, run) || s.moved
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.company = companyOf(w.memory, run.Finished)
 }
 
 // judge adds to a run what a wave of it found, by the config that it was planned by,

@@ -114,6 +114,9 @@ func (s *service) keep(ctx context.Context, now time.Time) {
 		s.heardAt = now
 	}
 	s.saved(w, w.save(ctx), tells)
+	if tells {
+		s.showIncidents(w)
+	}
 }
 
 // saved takes over how a save went, and what it leaves to be told.
@@ -139,15 +142,5 @@ func (s *service) saved(w *pass, ok, told bool) {
 // toTell is the last run with what was found last of all that is open: what is
 // ongoing is told with what it shows.
 func (s *service) toTell(now time.Time) probes.Run {
-	run := s.last
-	run.Finished, run.Outcomes = now, nil
-	f, _ := s.board.now()
-	for _, i := range s.memory.Incidents {
-		if i.State == alert.StateFiring {
-			for _, id := range i.Probes {
-				run.Outcomes = append(run.Outcomes, f.last[id]...)
-			}
-		}
-	}
-	return run
+	return s.lastOf(s.memory.Open(), now)
 }

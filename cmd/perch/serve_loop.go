@@ -110,8 +110,7 @@ type played struct {
 	run  probes.Run
 	seen []probes.Observation
 
-	at     time.Time // when it was over
-	failed bool      // an attempt was not answered as it should be
+	failed bool // an attempt was not answered as it should be
 }
 
 // wave plans one run of a probe, plays it, and hands it in. It waits for nothing but

@@ -197,4 +197,5 @@ func (s *service) closeGone(ctx context.Context) {
 	w.decide(&run)
 	w.sayIncidents(&run)
 	s.moved = s.sayIncidents(run.Incidents) || s.moved
+	s.showIncidents(w)
 }

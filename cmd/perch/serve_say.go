@@ -70,11 +70,7 @@ func (s *service) sayRun(w *pass, run probes.Run) (moved bool) {
 	s.log.Info("run", append(what, "requests", requests)...)
 	s.sayFindings(run)
 	moved = s.sayIncidents(run.Incidents)
-	if w.alertMode() != alert.ModeNotify {
-		for _, n := range w.unsent { // the whole of it is in the report: --output text
-			s.log.Info("nothing is sent; this would be", "why", w.untold(), "title", n.Title, "summary", n.Summary)
-		}
-	}
+	s.sayUnsent(w)
 	if s.out.format != "none" {
 		var b bytes.Buffer
 		if err := w.write(&b, s.out.format, run, s.sys.style()); err != nil {
@@ -83,6 +79,16 @@ func (s *service) sayRun(w *pass, run probes.Run) (moved bool) {
 		_, _ = s.reports.Write(b.Bytes()) // it never fails
 	}
 	return moved || len(w.memory.Outbox) > 0 && s.tellAt.IsZero()
+}
+
+// sayUnsent logs what would be sent, where nothing is.
+func (s *service) sayUnsent(w *pass) {
+	if w.alertMode() == alert.ModeNotify {
+		return
+	}
+	for _, n := range w.unsent { // the whole of it is in the report: --output text
+		s.log.Info("nothing is sent; this would be", "why", w.untold(), "title", n.Title, "summary", n.Summary)
+	}
 }
 
 // finding names what was found at one place, and saying when it was said.

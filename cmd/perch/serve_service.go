@@ -48,7 +48,6 @@ type service struct {
 	known   map[string]knowledge  // by target
 	sent    map[string]state.Sent // what earlier processes sent; nothing of it is changed
 	arrived []*played
-	company company
 	notes   map[string]bool
 	missed  map[string]int // ticks that fell out, by target/probe, and were not said
 
@@ -67,6 +66,7 @@ type service struct {
 	moved      bool               // something moved that is to be told or kept at once
 	tellAt     time.Time          // what waits is not told before
 	tellPause  time.Duration
+	gatherAt   time.Time // when what gathers is told; zero: nothing does
 	heardAt    time.Time // when what is ongoing was told last
 	saidFell   time.Time // when ticks that fell out were said last
 	saidUnread time.Time // when it was said last that nobody reads what perch writes

@@ -85,7 +85,7 @@ func (s *service) makeShared(ctx context.Context, p *pass) {
 		return
 	}
 	p.showMemory()
-	s.sent, s.company = maps.Clone(p.doc.Sent), companyOf(p.memory, s.sys.clock())
+	s.sent = maps.Clone(p.doc.Sent)
 	p.store = &bookkeeper{p.store, s.ledger, s.leftToday}
 }
 
@@ -142,6 +142,7 @@ func (s *service) stop(ctx context.Context, stopped func() time.Time) error {
 	lost := ownCause(ctx)
 	known := s.dirty || p.unsaved != nil // of what is not saved
 	if lost == nil {
+		s.tellGathered(p)
 		s.flush(ctx, p, max(leastFlush, flushWithin-time.Since(stopped())))
 	}
 	s.log.Info("stopped", "saved", p.store != nil && p.unsaved == nil)

@@ -61,6 +61,10 @@ func (p *pass) standing(i alert.Incident, active []alert.Silence) probes.Inciden
 	}
 	switch out.Notice {
 	case probes.NoticeWaiting:
+		if i.Gathering {
+			out.Said += "; it is told within a minute, with others that may follow"
+			break
+		}
 		out.Said += "; what there is to tell of it waits"
 	case probes.NoticeTold:
 		out.Said += "; told"

@@ -68,7 +68,7 @@ func (p *pass) alertOptions(now time.Time) alert.Options {
 	return alert.Options{
 		FireAfter: a.FireAfter, ResolveAfter: a.ResolveAfter, RemindEvery: a.RemindEvery, Mode: p.alertMode(),
 		Now: now, Destinations: destinations(p.cfg), NoBacklog: []string{toAlertmanager}, Silences: p.silences(now), Known: probesOf(p.cfg),
-		DashboardURL: p.cfg.Slack.DashboardURL, Config: p.flags.config, Beside: p.beside,
+		DashboardURL: p.cfg.Slack.DashboardURL, Config: p.flags.config, Gather: p.gather, Beside: p.beside,
 	}
 }
 
