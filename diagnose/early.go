@@ -104,9 +104,9 @@ func (l *ladder) otherCause(i int, least, most time.Duration) bool {
 // moment: then it is idleness.
 func (l *ladder) repeated(i int) bool {
 	this := &l.rungs[i]
-	for j := range l.rungs {
+	for _, j := range l.died {
 		other := &l.rungs[j]
-		if j == i || !other.ended() {
+		if j == i {
 			continue
 		}
 		apart := other.endedAt().Sub(this.endedAt()).Abs()
@@ -165,9 +165,9 @@ func EarlyCloses(in Input) (early, mass map[time.Duration]time.Duration) {
 }
 
 func (l *ladder) earlyCloses(early, mass map[time.Duration]time.Duration) {
-	for i := range l.rungs {
+	for _, i := range l.died {
 		r := &l.rungs[i]
-		if !held(r.obs.Kind) || !r.ended() || l.ageOf(*r) != AgeEarly || l.toldLimit(i) || l.otherCause(i, r.age(), r.age()) {
+		if l.ageOf(*r) != AgeEarly || l.toldLimit(i) || l.otherCause(i, r.age(), r.age()) {
 			continue
 		}
 		closes := early

@@ -54,8 +54,8 @@ func (l *ladder) result() probes.IdleResult {
 // ended for their idle age, as far as can be told; nil: none did.
 func (l *ladder) shortestDied() *rungView {
 	var shortest *rungView
-	for i := range l.rungs {
-		if r := &l.rungs[i]; r.ended() && !l.notIdle(i) && !l.notAge(i) && (shortest == nil || r.reuseAge() < shortest.reuseAge()) {
+	for _, i := range l.died {
+		if r := &l.rungs[i]; !l.notIdle(i) && !l.notAge(i) && (shortest == nil || r.reuseAge() < shortest.reuseAge()) {
 			shortest = r
 		}
 	}
@@ -83,10 +83,10 @@ func (l *ladder) notAge(i int) bool {
 func (l *ladder) idleEnds() []time.Duration {
 	var ages, swept, instant []time.Duration
 	unseen := false // whether one ended that was not seen to close
-	for i := range l.rungs {
+	for _, i := range l.died {
 		r := &l.rungs[i]
 		switch {
-		case !r.ended(), l.notIdle(i):
+		case l.notIdle(i):
 		case r.obs.Close == nil:
 			unseen = true
 		case l.outlived(i) || l.massClosed(i):

@@ -216,7 +216,8 @@ func (j *judgement) decideFresh() {
 // what the calls after it got says whether the service is well.
 func (j *judgement) decideAnswer() {
 	r := &j.rung
-	if r.obs.Kind != probes.KindBurst || !r.goesOn() && !(r.reuse.Status > 0 && triedAgain(r.reuse.Reason)) {
+	likeAny := r.goesOn() || r.reuse.Status > 0 && triedAgain(r.reuse.Reason)
+	if r.obs.Kind != probes.KindBurst || !likeAny {
 		return
 	}
 	if next := j.l.recoveredAt(endOf(r.obs, *r.reuse), true); next != nil {

@@ -33,6 +33,7 @@ type ladder struct {
 	change *change
 
 	closed []int                            // of rungs, those whose connection was seen to close
+	died   []int                            // those that ended
 	lived  map[netip.AddrPort]time.Duration // by remote address, the longest idle age that a connection survived
 	ending *clients.Path                    // nil: path was not asked yet
 }
@@ -82,6 +83,9 @@ func (l *ladder) index() {
 		r := &l.rungs[i]
 		if r.obs.Close != nil {
 			l.closed = append(l.closed, i)
+		}
+		if r.ended() {
+			l.died = append(l.died, i)
 		}
 		if r.worked() {
 			l.lived[r.reuse.Remote] = max(l.lived[r.reuse.Remote], r.reuseAge())

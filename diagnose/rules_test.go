@@ -125,7 +125,7 @@ func mayPass(f Facts) bool {
 		if f.Reason == probes.ReasonRefusedStream {
 			return false
 		}
-	case CauseUnsaid:
+	case CauseUnsaid, CauseAnswer:
 	}
 	if f.Changed && ladder && f.Connection == probes.ConnectionReused {
 		return false
