@@ -94,10 +94,10 @@ func junitBursts(o *probes.Outcome) []string {
 	lines := []string{clean(burstSummary(o))}
 	for i, s := range o.Burst.Sums(o.Attempts) {
 		if i == burstRows {
-			lines = append(lines, "Bursts that are not told here follow.")
+			lines = append(lines, "bursts that are not told here follow")
 			break
 		}
-		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("Burst %d: %s, %d fresh, %d reused, %d of those dead, %d failed otherwise; %s",
+		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("burst %d: %s, %d fresh, %d reused, %d of those dead, %d failed otherwise; %s",
 			s.Burst, counted(s.Calls, "call"), s.Fresh, s.Reused, s.Dead, s.Failed, whichCalls(s)), "; "))
 	}
 	if text := burstEnded(o.Burst); text != "" {
@@ -126,7 +126,7 @@ func junitBody(o *probes.Outcome) string {
 		add("Danger band", bandWords(o.Client.Band)+" idle")
 	}
 	add("Detail", f.details()...)
-	add("Burst", junitBursts(o)...)
+	add("Calls", junitBursts(o)...)
 	add("Prediction", predictionsText([]*probes.Outcome{o})...)
 	if a := deciding(o); a != nil && !a.OK() {
 		add("On the wire", wire(a))

@@ -77,7 +77,6 @@ holds several at once between the longest hold that worked and the shortest that
 		for _, w := range cfg.Warnings {
 			log.Warn("idle", "warning", w)
 		}
-		log.Info("holding connections; the report comes when the last one has ended", "connections", f.connections, "longest", f.longest)
 		p := &pass{kept: &kept{}, sys: sys, cfg: cfg, flags: f.run, out: out, log: log}
 		if f.calls != "" {
 			if _, err := p.callLogs.read(f.calls); err != nil { // before anything is sent
@@ -87,6 +86,7 @@ holds several at once between the longest hold that worked and the shortest that
 		if f.client != "" {
 			p.predictsFor = &probes.Client{Kind: f.client}
 		}
+		log.Info("holding connections; the report comes when the last one has ended", "connections", f.connections, "longest", f.longest)
 		return measureIdle(cmd.Context(), &search{pass: p, shortest: shortestHold(cfg.Targets[0].Budget()), atOnce: f.connections})
 	}
 	return cmd

@@ -93,6 +93,9 @@ func trimmed(line []byte) []byte {
 	return line
 }
 
+// wanted are the forms, for errors.
+const wanted = "RFC 3339 or seconds since 1970, an access log in a usual format, or JSON with a field such as time"
+
 // reading is a file being read.
 type reading struct {
 	log   Log
@@ -131,7 +134,7 @@ func (r *reading) line(line []byte) error {
 		r.log.Bad = r.log.Lines
 	}
 	if r.form == nil && r.log.Skipped > 1 {
-		return fmt.Errorf("%s:%d: no time of a call: want RFC 3339 or seconds since 1970, an access log in a usual format, or JSON with a field such as time; what the line holds is not shown", r.name, r.log.Lines)
+		return fmt.Errorf("%s:%d: no time of a call: want %s; what the line holds is not shown", r.name, r.log.Lines, wanted)
 	}
 	return nil
 }
@@ -151,7 +154,7 @@ func (r *reading) keep(m made) {
 func (r *reading) done() (Log, error) {
 	switch {
 	case len(r.kept) == 0:
-		return Log{}, fmt.Errorf("%s: no call in %d lines", r.name, r.log.Lines)
+		return Log{}, fmt.Errorf("%s: no call in %d lines: want one a line, %s", r.name, r.log.Lines, wanted)
 	case r.log.Skipped > len(r.kept)+r.log.Dropped:
 		return Log{}, fmt.Errorf("%s:%d: no time of a call: want %s, as line %d is; so it is with %d of %d lines, and what most of a file says decides; what they hold is not shown",
 			r.name, r.log.Bad, r.form.says(), r.first, r.log.Skipped, r.log.Lines)
