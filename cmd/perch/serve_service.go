@@ -108,7 +108,7 @@ func (s *service) serve(ctx context.Context) error {
 		return own(err)
 	}
 	defer web.close()
-	if err := s.open(ctx); err != nil || ctx.Err() != nil {
+	if f, err = s.open(ctx, f); err != nil || ctx.Err() != nil {
 		return errors.Join(err, ownCause(ctx))
 	}
 	s.health.setReady()

@@ -21,9 +21,10 @@ const (
 	leastFlush     = 500 * time.Millisecond
 )
 
-// open takes the state, when it is its turn, and makes what all waves share. No
-// error and an ended ctx: perch was told to stop meanwhile.
-func (s *service) open(ctx context.Context) error {
+// open takes the state, when it is its turn, and makes what all waves share; it returns
+// what is to be probed by then. No error and an ended ctx: perch was told to stop
+// meanwhile.
+func (s *service) open(ctx context.Context, f *fit) (*fit, error) {
 	p := s.newPass()
 	held := s.waitingFor("another perch holds the state", func(err error) {
 		s.log.Warn("another perch holds the state: waiting for it to end", "error", err)
@@ -39,15 +40,20 @@ func (s *service) open(ctx context.Context) error {
 		var secrets *secretsError
 		switch {
 		case err == nil:
-			return s.lead.begin(p, func() { s.makeShared(ctx, p) })
+			refused := s.catchUp(ctx, p, &f)
+			if err := s.lead.begin(p, func() { s.makeShared(ctx, p) }); err != nil || refused == nil {
+				return f, err
+			}
+			s.refuse(*refused)
+			return f, nil
 		case ctx.Err() != nil:
-			return nil
+			return nil, nil
 		case errors.As(err, &locked):
 			held(locked)
 		case waited && errors.As(err, &secrets): // it was there: who rotates it may take a moment
 			gone(secrets)
 		default:
-			return err
+			return nil, err
 		}
 		until(ctx, time.Now().Add(waitTurn))
 	}

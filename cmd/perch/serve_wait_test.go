@@ -31,7 +31,8 @@ func TestServeSaysAtOnceWhoHoldsTheState(t *testing.T) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- s.open(ctx)
+		_, err := s.open(ctx, nil)
+		ended <- err
 		_ = log.Close() // a pipe's never fails
 	}()
 	said := bufio.NewScanner(lines)

@@ -115,6 +115,10 @@ func (s *service) watch(ctx context.Context, f *files) {
 	}
 }
 
+func (s *service) unread() error {
+	return fmt.Errorf("%s: reading it has not ended within %s: is it on a mount that is gone, or no file? No change is seen before it does", s.flags.config, readsWithin)
+}
+
 // look has the config read, and hands in what is to be taken in of it. Reading may take
 // for ever, of a FIFO or of a mount that is gone: then it is refused, and it reports so
 // once it could be read after all.
@@ -129,7 +133,7 @@ func (s *service) look(ctx context.Context, read func() *candidate) (late bool) 
 			return late
 		case <-slow.C:
 			late = true
-			s.handOver(ctx, candidate{err: fmt.Errorf("%s: reading it has not ended within %s: is it on a mount that is gone, or no file? No change is seen before it does", s.flags.config, readsWithin)})
+			s.handOver(ctx, candidate{err: s.unread()})
 		case c := <-seen:
 			if c != nil {
 				s.handOver(ctx, *c)
@@ -137,6 +141,56 @@ func (s *service) look(ctx context.Context, read func() *candidate) (late bool) 
 			return late
 		}
 	}
+}
+
+// catchUp takes in, before anything is sent, a config that changed while perch waited for
+// its turn, which may have been for days: another perch may have begun incidents by it.
+// It returns one that is refused; of that only the policy holds.
+func (s *service) catchUp(ctx context.Context, p *pass, f **fit) (refused *candidate) {
+	if s.files == nil {
+		return nil
+	}
+	type reading struct {
+		print string
+		c     candidate
+	}
+	seen := make(chan *reading, 1)
+	before := *s.files
+	go func() {
+		now := before.print()
+		if now == before.read {
+			seen <- nil
+			return
+		}
+		seen <- &reading{now, s.candidate()}
+	}()
+	slow := time.NewTimer(readsWithin)
+	defer slow.Stop()
+	c := candidate{err: s.unread()}
+	select {
+	case r := <-seen:
+		if r == nil {
+			return nil
+		}
+		c, s.files.read, s.files.seen = r.c, r.print, r.print
+	case <-slow.C:
+	case <-ctx.Done():
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.err == nil {
+		*f, s.cfg = c.fit, c.fit.cfg
+	} else {
+		refused = &c
+	}
+	if c.policy != nil {
+		s.cfg.Policy, s.policy = c.policy, c.policy
+	}
+	p.cfg = s.cfg
+	s.board.configure(s.cfg)
+	s.log.Info("the config changed while perch waited for its turn", "refused", refused != nil)
+	return refused
 }
 
 func (s *service) handOver(ctx context.Context, c candidate) {
