@@ -27,6 +27,7 @@ type Status struct {
 	Loops         []StatusLoop
 	Targets       []StatusTarget // in the config's order
 	Held          []probes.Event // what is held now, the next to be reused first
+	Unread        bool           // the state was not read yet: what is open is not known
 	Incidents     []probes.Incident
 	Notices       []string // as in Run.Notices
 	Filter        StatusFilter
@@ -58,6 +59,8 @@ type StatusProbe struct {
 	Every    time.Duration
 	Next     time.Time          // zero: not known
 	Outcomes []probes.Outcome   // nil: it has not run yet
+	Before   probes.Verdict     // by an earlier process, where it has not run yet; empty: not known
+	BeforeAt time.Time          // that run's start
 	Idle     *probes.IdleResult // nil: not an idle probe, or nothing measured
 }
 

@@ -32,6 +32,9 @@ func newTargetState(t StatusTarget) targetState {
 	for i := range t.Probes {
 		p := &t.Probes[i]
 		if len(p.Outcomes) == 0 {
+			if p.Before != "" {
+				s.before(p.Before)
+			}
 			continue
 		}
 		v := probeView{id: t.Name + "/" + p.Name, idle: p.Idle, worst: p.Outcomes[0].Verdict}
@@ -47,9 +50,17 @@ func newTargetState(t StatusTarget) targetState {
 		s.view.worst = worse(s.view.worst, v.worst)
 	}
 	if len(s.view.probes) > 0 {
-		s.worst = cmp.Or(s.view.worst, probes.VerdictIncomplete)
+		s.before(cmp.Or(s.view.worst, probes.VerdictIncomplete))
 	}
 	return s
+}
+
+// before takes over a verdict of it.
+func (t *targetState) before(v probes.Verdict) {
+	if t.worst == "" {
+		t.worst = v
+	}
+	t.worst = worse(t.worst, v)
 }
 
 func (t targetState) attention() int {
@@ -109,22 +120,35 @@ func overallStatus(s Status, all []targetState) (verdictView, string) {
 // statusCount is how many probes there are of each verdict.
 type statusCount struct {
 	total, waiting, accepted int
+	before                   int // of an earlier process, and not seen since
 	n                        map[probes.Verdict]int
 	named                    map[probes.Verdict][]string
+}
+
+func (c *statusCount) add(worst probes.Verdict, name string) {
+	if !slices.Contains(probes.Verdicts(), worst) {
+		worst = probes.VerdictIncomplete
+	}
+	c.n[worst]++
+	c.named[worst] = append(c.named[worst], name)
 }
 
 func countStatus(all []targetState) statusCount {
 	c := statusCount{n: map[probes.Verdict]int{}, named: map[probes.Verdict][]string{}}
 	for _, t := range all {
 		c.total += len(t.Probes)
-		c.waiting += len(t.Probes) - len(t.view.probes)
-		for _, v := range t.view.probes {
-			worst := v.worst
-			if !slices.Contains(probes.Verdicts(), worst) {
-				worst = probes.VerdictIncomplete
+		for _, p := range t.Probes {
+			switch {
+			case len(p.Outcomes) > 0:
+			case p.Before == "":
+				c.waiting++
+			default:
+				c.before++
+				c.add(p.Before, t.Name+"/"+p.Name)
 			}
-			c.n[worst]++
-			c.named[worst] = append(c.named[worst], v.id+why(v))
+		}
+		for _, v := range t.view.probes {
+			c.add(v.worst, v.id+why(v))
 			if allAccepted(v) {
 				c.accepted++
 			}
@@ -168,6 +192,9 @@ func (c statusCount) sentence() string {
 	}
 	if first {
 		parts = append(parts, c.well())
+	}
+	if c.before > 0 {
+		parts = append(parts, fmt.Sprintf("%d not run yet since the start, and counted as before it", c.before))
 	}
 	if c.waiting > 0 {
 		parts = append(parts, fmt.Sprintf("%d not run yet", c.waiting))

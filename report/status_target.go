@@ -29,6 +29,7 @@ type probeStatus struct {
 	Verdict         verdictView
 	Found           string
 	When, Ago, Next string
+	Before          string // what an earlier process found; empty: not known
 	Ladder          *ladderView
 	Evidence        []outcomeView
 	Bursts          []string
@@ -179,7 +180,12 @@ func newProbeStatus(t targetState, p *StatusProbe, now time.Time, left *room) (p
 		Verdict: verdictView{string(probes.VerdictSkipped), "not run yet"}, Next: nextTick(p.Next, now),
 	}
 	v := t.probe(p.Name)
-	if v == nil {
+	switch {
+	case v == nil && p.Before != "":
+		out.Verdict = verdictOf(p.Before)
+		out.Before = fmt.Sprintf("Not run yet since the start. Before it, it came to %s at %s, %s", out.Verdict.Word, instant(p.BeforeAt), ago(p.BeforeAt, now))
+		return out, true
+	case v == nil:
 		return out, true
 	}
 	out.Verdict, out.Found = verdictOf(v.worst), fit(foundWords(*v), mostText)

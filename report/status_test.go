@@ -50,6 +50,9 @@ func TestStatusSentence(t *testing.T) {
 		for n, v := range verdicts {
 			o := probes.Outcome{Target: fmt.Sprint("t", n), Probe: "get", Kind: probes.KindHTTP, Verdict: v}
 			p := StatusProbe{Name: "get", Outcomes: []probes.Outcome{o}}
+			if before, was := strings.CutPrefix(string(v), "before "); was {
+				p.Outcomes, p.Before = nil, probes.Verdict(before)
+			}
 			if v == "waiting" {
 				p.Outcomes = nil
 			}
@@ -58,17 +61,20 @@ func TestStatusSentence(t *testing.T) {
 		return all
 	}
 	for want, targets := range map[string][]StatusTarget{
-		"incomplete Nothing is known yet: There is no probe to run.":                                 nil,
-		"incomplete Nothing is known yet: 1 probe, and none has run yet.":                            ran("waiting"),
-		"pass All well: 1 probe passes.":                                                             ran("pass"),
-		"pass All well: 2 probes pass.":                                                              ran("pass", "pass"),
-		"pass All well: 1 probe passed, 1 skipped.":                                                  ran("pass", "skipped"),
-		"pass All well: 1 probe passes; 1 not run yet.":                                              ran("pass", "waiting"),
-		"degraded Degraded: 1 of 2 probes is degraded: t1/get.":                                      ran("pass", "degraded"),
-		"fail Failing: 2 of 4 probes fail: t1/get and t3/get; 1 is degraded: t2/get.":                ran("pass", "fail", "degraded", "fail"),
-		"fail Failing: 5 of 5 probes fail: t0/get, t1/get, t2/get and 2 more.":                       ran("fail", "fail", "fail", "fail", "fail"),
-		"incomplete Incomplete: 1 of 2 probes is incomplete: t1/get.":                                ran("pass", "never heard of"),
-		"fail Failing: 1 of 3 probes fails: t0/get; 1 is incomplete: t1/get; 1 is degraded: t2/get.": ran("fail", "incomplete", "degraded"),
+		"incomplete Nothing is known yet: There is no probe to run.":      nil,
+		"incomplete Nothing is known yet: 1 probe, and none has run yet.": ran("waiting"),
+		"pass All well: 1 probe passes.":                                  ran("pass"),
+		"pass All well: 2 probes pass.":                                   ran("pass", "pass"),
+		"pass All well: 1 probe passed, 1 skipped.":                       ran("pass", "skipped"),
+		"pass All well: 1 probe passes; 1 not run yet.":                   ran("pass", "waiting"),
+		"fail Failing: 1 of 3 probes fails: t1/get; 2 not run yet since the start, and counted as before it; 1 not run yet.":   ran("before pass", "before fail", "waiting"),
+		"pass All well: 2 probes pass; 1 not run yet since the start, and counted as before it.":                               ran("pass", "before pass"),
+		"incomplete Incomplete: 1 of 2 probes is incomplete: t0/get; 1 not run yet since the start, and counted as before it.": ran("before never heard of", "pass"),
+		"degraded Degraded: 1 of 2 probes is degraded: t1/get.":                                                                ran("pass", "degraded"),
+		"fail Failing: 2 of 4 probes fail: t1/get and t3/get; 1 is degraded: t2/get.":                                          ran("pass", "fail", "degraded", "fail"),
+		"fail Failing: 5 of 5 probes fail: t0/get, t1/get, t2/get and 2 more.":                                                 ran("fail", "fail", "fail", "fail", "fail"),
+		"incomplete Incomplete: 1 of 2 probes is incomplete: t1/get.":                                                          ran("pass", "never heard of"),
+		"fail Failing: 1 of 3 probes fails: t0/get; 1 is incomplete: t1/get; 1 is degraded: t2/get.":                           ran("fail", "incomplete", "degraded"),
 	} {
 		v, sentence := overallStatus(Status{}, byAttention(targets))
 		if got := v.Class + " " + v.Word + ": " + sentence; got != want {

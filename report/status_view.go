@@ -46,6 +46,7 @@ type statusView struct {
 	Facts     []factView
 	Loops     []factView
 	MoreLoops int
+	Unread    bool
 	Incidents []incidentView
 	More      int // incidents
 	Notices   []string
@@ -89,7 +90,7 @@ type optionView struct {
 func newStatusView(s Status) statusView {
 	v := statusView{
 		Style: template.CSS(statusStyle()), Refresh: int(s.Filter.Refresh.Seconds()),
-		Name: fit(s.Name, mostName), Vantage: fit(s.Vantage, mostName), Trouble: fit(s.Trouble, mostText), All: len(s.Targets),
+		Name: fit(s.Name, mostName), Vantage: fit(s.Vantage, mostName), Trouble: fit(s.Trouble, mostText), Unread: s.Unread, All: len(s.Targets),
 	}
 	all := byAttention(s.Targets)
 	v.Verdict, v.Sentence = overallStatus(s, all)

@@ -9,6 +9,7 @@ import (
 
 	"perch.example/config"
 	"perch.example/probes"
+	"perch.example/state"
 )
 
 // board is what serve knows of the moment: what each probe last found, what is held,
@@ -26,6 +27,8 @@ type board struct {
 // changed once it is there.
 type facts struct {
 	cfg       config.Config
+	knows     bool                         // the state was read
+	before    map[string]state.LastVerdict // by target/probe: what the processes before found last
 	read      time.Time                    // when the config was read again; zero: it is that of the start
 	refused   refusal                      // of the config in the files; zero: it is in use
 	last      map[string][]probes.Outcome  // by target/probe: the newest of each rung
@@ -62,6 +65,16 @@ func newBoard(cfg config.Config) *board {
 	b.configure(cfg)
 	b.read = time.Time{}
 	return b
+}
+
+// begin takes over what the state knows of the processes before.
+func (b *board) begin(d state.Document, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.knows, b.before = true, maps.Clone(d.Verdicts)
+	for _, t := range b.cfg.Targets {
+		b.sent[t.Name] = sentBy{now, d.RequestsToday(t.Name, now)}
+	}
 }
 
 // configure takes over the config that holds from now on. What is known of probes that

@@ -88,7 +88,7 @@ func (s *service) status() report.Status {
 	version, _ := build()
 	out := report.Status{
 		Now: now, Version: version, Name: f.cfg.Name, Vantage: f.cfg.Vantage, Since: s.board.began, Role: s.lead.role(),
-		Trouble: s.trouble(f, now), Held: held, Incidents: f.incidents, Notices: f.notices,
+		Trouble: s.trouble(f, now), Held: held, Unread: !f.knows, Incidents: f.incidents, Notices: f.notices,
 	}
 	out.Config, out.ConfigRefused = f.config()
 	if !f.cfg.State.Kept() {
@@ -144,6 +144,9 @@ func (f facts) target(t probes.Target, loops map[time.Duration]time.Time, now ti
 	}
 	for _, s := range t.Probes {
 		p := report.StatusProbe{Name: s.Probe, Kind: s.Kind, Every: s.Every, Next: f.next[s.ID()], Outcomes: f.last[s.ID()]}
+		if last, known := f.before[s.ID()]; known {
+			p.Before, p.BeforeAt = probes.Verdict(last.Verdict), last.At
+		}
 		if r, measured := f.idle[s.ID()]; measured {
 			p.Idle = &r
 		}

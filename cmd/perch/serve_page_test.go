@@ -96,6 +96,42 @@ func TestStatusPageFollowsServe(t *testing.T) {
 	})
 }
 
+// After a restart the page says what the state knows, and that it is of before. Before
+// the state is read, it does not say that nothing is open.
+func TestStatusPageAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, store := newStation(t, looked), &shelf{}
+		s.prepare(looked, store)
+		s.answers("/v1/often", http.StatusInternalServerError)
+		s.begin()
+		time.Sleep(3*time.Minute + 30*time.Second)
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+		s.prepare(looked, store)
+		if page, err := s.service.looks().make(report.StatusFilter{}); err != nil || !strings.Contains(string(page), "Not known here") || strings.Contains(string(page), "None is open") {
+			t.Errorf("before the state is read: %v", err)
+		}
+		ran := len(s.asked("/v1/often"))
+		s.begin()
+		time.Sleep(time.Second)
+		page := s.ask("GET", "/").body
+		if len(s.asked("/v1/often")) != ran {
+			t.Fatal("it ran already")
+		}
+		want(t, "the page", page, "Failing", "1 of 3 probes fails: api/often; 2 not run yet since the start, and counted as before it; 1 not run yet.", "firing",
+			"api (contract) is firing since", "<dd>told</dd>", "Not run yet since the start. Before it, it came to fail at 2000-01-01 00:0")
+		if strings.Contains(page, "None is open") || strings.Contains(page, "<dd>0 of 200000 requests</dd>") {
+			t.Error("the page forgets what the state knows")
+		}
+		time.Sleep(2 * time.Minute)
+		want(t, "the page", s.ask("GET", "/").body, "1 of 3 probes fails: api/often (contract)", "status 500")
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestStatusPageAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStation(t, looked)

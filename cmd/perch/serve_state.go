@@ -87,6 +87,8 @@ func (s *service) makeShared(ctx context.Context, p *pass) {
 	scrape := p.metrics.Handler(s.log)
 	s.scrape.Store(&scrape)
 	s.limits = limitsOf(s.cfg)
+	s.board.begin(p.doc, s.sys.clock())
+	s.showIncidents(p)
 	if s.ledger.off = p.store == nil; s.ledger.off {
 		return
 	}
