@@ -23,11 +23,12 @@ func answering(n int) func(*probes.Attempt) {
 	return func(a *probes.Attempt) { a.Status = n }
 }
 
+func closing(a *probes.Attempt) { a.Status, a.CloseAfter = 503, true }
+
 // An answer on a connection that goes on is no end of it, and says nothing of how long
 // connections may idle.
 func TestAnAnswerIsNoEnd(t *testing.T) {
 	const s = time.Second
-	closing := func(a *probes.Attempt) { a.Status, a.CloseAfter = 503, true }
 	for _, c := range []struct {
 		name      string
 		reason    probes.Reason
@@ -105,6 +106,9 @@ func TestBurstInAnOutage(t *testing.T) {
 		{"500 without a control, and another call", begun().call(1, 2, "status", s/2).last(answering(500)).gap(s/2).call(1, 2, "ok", s/2), "degraded", "contract", "out", "; another call"},
 		{"a control, and a call after it", begun().call(1, 2, "unavailable", s/2).last(answering(503)).control("unavailable").last(answering(503)).gap(s/2).call(1, 2, "ok", s/2), "degraded", "unstable", "", "; another call"},
 		{"a control before it", begun().call(1, 2, "unavailable", s/2).last(answering(503)).control("ok").gap(s/2).call(1, 2, "unavailable", s/2).last(answering(503)), "fail", "service_down", "in", "call 4 of burst 1"},
+		{"503 that ends the connection, one after the other", begun().call(1, 2, "unavailable", s/2).last(closing).control("unavailable").last(closing).gap(s/2).
+			call(1, 1, "unavailable", s/2).last(closing).gap(s/2).call(1, 3, "ok", 0), "degraded", "unstable", "", "; another"},
+		{"503 that ends the connection, and nothing after it", begun().call(1, 2, "unavailable", s/2).last(closing), "fail", "service_down", "in", "call 3"},
 		{"a 429", begun().call(1, 2, "rate_limited", s/2).last(answering(429)), "fail", "rate_limited", "out", "429"},
 		{"a 429, and another call", begun().call(1, 2, "rate_limited", s/2).last(answering(429)).gap(s/2).call(1, 2, "ok", s/2), "degraded", "rate_limited", "out", "; another call"},
 		{"dead, and a fresh one before it", begun().call(1, 2, "eof", s/2), "incomplete", "", "open", "drew a dead connection"},

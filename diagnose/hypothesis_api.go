@@ -26,7 +26,7 @@ func (j *judgement) apiDown() (probes.Ruling, string) {
 		return probes.RuledOut, "it " + answer(*a)
 	case j.reused() && answered(j.again):
 		return probes.RuledOut, j.besideText()
-	case j.reused() && j.facts.Cause == CauseAnswer && j.facts.Kind == probes.KindBurst:
+	case j.reused() && j.rung.carried() && j.facts.Kind == probes.KindBurst:
 		return probes.RuledIn, fmt.Sprintf("it %s, on a connection that was alive, and no call within %s after it was answered as expected", answer(*a), human(againWithin))
 	case j.reused():
 		return probes.RuledOpen, fmt.Sprintf("the reuse after %s idle failed, and no fresh connection was tried beside it", human(j.rung.reuseAge()))

@@ -216,7 +216,7 @@ func (j *judgement) decideFresh() {
 // what the calls after it got says whether the service is well.
 func (j *judgement) decideAnswer() {
 	r := &j.rung
-	likeAny := r.goesOn() || r.reuse.Status > 0 && triedAgain(r.reuse.Reason)
+	likeAny := aboutAnswers(r.reuse.Reason) || r.reuse.Status > 0 && triedAgain(r.reuse.Reason)
 	if r.obs.Kind != probes.KindBurst || !likeAny {
 		return
 	}

@@ -244,8 +244,8 @@ func (j *judgement) against(near string) string {
 	if c := j.facts.Cause; want <= 0 || c == CauseAge || c == CauseStop || c == CauseStream || c == CauseAnswer {
 		return "" // nothing was expected of what ended it
 	}
-	if j.reused() && !slices.Contains(unanswered(), j.facts.Reason) {
-		return "" // an answer like any other
+	if j.reused() && (j.rung.carried() || !slices.Contains(unanswered(), j.facts.Reason)) {
+		return "" // it was alive
 	}
 	switch j.facts.Age {
 	case AgeEarly:

@@ -21,7 +21,8 @@ func goesOnRules() []Rule {
 			Why: "An answer like any other: the connection has nothing to do with it.",
 		})
 		followed := controlled
-		followed.Kinds, followed.Control, followed.Again = []probes.Kind{probes.KindBurst}, []Control{ControlNone}, []Again{AgainOK}
+		followed.Kinds, followed.Causes = []probes.Kind{probes.KindBurst}, nil // one that ended its connection may have had no control either
+		followed.Control, followed.Again = []Control{ControlNone}, []Again{AgainOK}
 		followed.Why = "In a burst: a call within 10 s after it was answered as expected."
 		last := followed
 		last.Again, last.Verdict, last.Diagnosis = []Again{AgainNotTried}, probes.VerdictFail, w.failed
