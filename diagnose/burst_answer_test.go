@@ -188,7 +188,7 @@ func TestDeadBesideAnExpectation(t *testing.T) {
 	in := b.input(60 * s)
 	holds(t, "dead beside an expectation", in)
 	o := Judge(in)[0]
-	if o.Verdict != "fail" || o.Diagnosis != "contract" || !strings.HasSuffix(o.Message, "; besides, 2 calls drew dead connections (after 5 s idle); pool order LIFO") {
+	if o.Verdict != "fail" || o.Diagnosis != "contract" || !strings.HasSuffix(o.Message, "; besides, 2 calls drew dead connections (after 5 s to 5.5 s idle); pool order LIFO") {
 		t.Errorf("%s %q: %s", o.Verdict, o.Diagnosis, o.Message)
 	}
 	if pool := o.Hypotheses[3]; pool.Ruled != probes.RuledOpen || !strings.Contains(pool.Evidence, "two things went wrong") {

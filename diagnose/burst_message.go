@@ -24,7 +24,7 @@ func (j *judgement) inBurst(seen probes.BurstSeen, attempts []probes.Attempt, me
 	c := j.callOf(seen)
 	text := fmt.Sprintf("call %d of burst %d (%d of %d calls failed): %s", c.Number, c.Burst, total.Dead+total.Failed, total.Calls, message)
 	if total.Dead > 0 {
-		text += fmt.Sprintf("; besides, %s drew dead connections (after %s idle)", countOf(total.Dead, "call"), human(total.DeadIdle)) + order
+		text += fmt.Sprintf("; besides, %s drew dead connections (after %s idle)", countOf(total.Dead, "call"), deadAfter(total)) + order
 	}
 	return text
 }
@@ -53,12 +53,20 @@ func drewDead(sums []probes.BurstSum, burst int, closed bool) string {
 	if closed {
 		what = "a connection that the path had closed"
 	}
-	text := fmt.Sprintf("%d of %s of burst %d drew %s (after %s idle)", this.Dead, countOf(this.Calls, "call"), burst, what, human(this.DeadIdle))
+	text := fmt.Sprintf("%d of %s of burst %d drew %s (after %s idle)", this.Dead, countOf(this.Calls, "call"), burst, what, deadAfter(this))
 	if others > 0 {
 		total := probes.Total(sums)
 		text += fmt.Sprintf(", %d of %d in all bursts", total.Dead, total.Calls)
 	}
 	return text
+}
+
+// deadAfter is for how long dead connections had been idle.
+func deadAfter(s probes.BurstSum) string {
+	if least, most := human(s.DeadIdle), human(s.DeadMost); least != most {
+		return least + " to " + most
+	}
+	return human(s.DeadIdle)
 }
 
 // callOf is the call that decides; the zero value: none of those that were seen.

@@ -156,7 +156,7 @@ func (r *reading) done() (Log, error) {
 	case len(r.kept) == 0:
 		return Log{}, fmt.Errorf("%s: no call in %d lines: want one a line, %s", r.name, r.log.Lines, wanted)
 	case r.log.Skipped > len(r.kept)+r.log.Dropped:
-		return Log{}, fmt.Errorf("%s:%d: no time of a call: want %s, as line %d is; so it is with %d of %d lines, and what most of a file says decides; what they hold is not shown",
+		return Log{}, fmt.Errorf("%s:%d: no time of a call: want %s, as on line %d; %d of %d lines are like this one; what they hold is not shown",
 			r.name, r.log.Bad, r.form.says(), r.first, r.log.Skipped, r.log.Lines)
 	}
 	byTime := func(a, b made) int {

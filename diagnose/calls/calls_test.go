@@ -88,7 +88,7 @@ func TestReadRefuses(t *testing.T) {
 		"empty":          {strings.NewReader(""), "calls.txt: no call in 0 lines"},
 		"comments":       {strings.NewReader("# a\n\n"), "calls.txt: no call in 2 lines"},
 		"something else": {strings.NewReader("geheim\ngeheim\n"), "calls.txt:2: no time of a call: want RFC 3339"},
-		"turns into it":  {strings.NewReader("head\n1.5\n2.5\n" + strings.Repeat("geheim\n", 1000)), "calls.txt:4: no time of a call: want a time, RFC 3339 or seconds since 1970, as line 2 is; so it is with 1001 of 1003 lines"},
+		"turns into it":  {strings.NewReader("head\n1.5\n2.5\n" + strings.Repeat("geheim\n", 1000)), "calls.txt:4: no time of a call: want a time, RFC 3339 or seconds since 1970, as on line 2; 1001 of 1003 lines are like this one"},
 		"dates":          {strings.NewReader("20261101\n20261102\n"), "calls.txt:2: no time"},
 		"UTF-16":         {strings.NewReader("\xff\xfe1\x00.\x005\x00\n\x002\x00"), "calls.txt:2: no time"},
 		"one line":       {strings.NewReader("geheim"), "calls.txt: no call in 1 lines"},
