@@ -36,6 +36,7 @@ type Metrics struct {
 	targets       []probes.Target
 	specs         map[string]spec // by "target/probe"
 	whole         sync.RWMutex    // a scrape reads, what it must see all of writes
+	saved         func() *Metrics // what scrapes see counters of; nil: these
 }
 
 // spec is a configured probe and what it can produce.

@@ -23,8 +23,40 @@ func (m *Metrics) Handler(log *slog.Logger) http.Handler {
 func (m *Metrics) gatherWhole() ([]*dto.MetricFamily, error) {
 	m.whole.RLock()
 	defer m.whole.RUnlock()
-	return m.labelled.Gather()
+	all, err := m.labelled.Gather()
+	if m.saved == nil || err != nil {
+		return all, err
+	}
+	saved, err := m.saved().labelled.Gather()
+	if err != nil {
+		return nil, err
+	}
+	return m.asSaved(all, saved), nil
 }
+
+// asSaved is what a scrape shows while not all that was counted is saved.
+func (m *Metrics) asSaved(all, saved []*dto.MetricFamily) []*dto.MetricFamily {
+	counted := map[string]*dto.MetricFamily{}
+	for _, f := range saved {
+		counted[f.GetName()] = f
+	}
+	shown := all[:0]
+	for _, f := range all {
+		if f.GetType() != dto.MetricType_GAUGE && f.GetName() != m.vectors.problems.name {
+			if f = counted[f.GetName()]; f == nil {
+				continue
+			}
+		}
+		shown = append(shown, f)
+	}
+	return shown
+}
+
+// ShowSaved has scrapes see counters and histograms as they are in saved, until it is
+// called with nil: what is counted meanwhile could go back, should the process be killed,
+// which Prometheus takes for a restart. Gauges, and what perch itself could not do, are
+// shown as they are. saved is asked at each scrape.
+func (m *Metrics) ShowSaved(saved func() *Metrics) { m.Whole(func() { m.saved = saved }) }
 
 // Whole makes several changes that a scrape sees together. change must not wait
 // for anything.

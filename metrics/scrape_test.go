@@ -120,3 +120,44 @@ func TestHandlerSeesWholeRuns(t *testing.T) {
 	}
 	writing.Wait()
 }
+
+// While not all that is counted is saved, scrapes see counters as they were saved, and
+// gauges, and what perch could not do, as they are.
+func TestScrapesSeeWhatIsSaved(t *testing.T) {
+	m, run := scrapable()
+	m.Observe(run)
+	raw, err := m.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.ShowSaved(func() *Metrics {
+		saved, _ := scrapable()
+		if err := saved.Restore(raw); err != nil {
+			t.Error(err)
+		}
+		return saved
+	})
+	_, before := scrape(t, m, "")
+	run.Outcomes[0].Verdict, run.Outcomes[0].Attempts[0].Status = probes.VerdictFail, 503
+	run.Outcomes[0].Attempts[0].Reason = probes.ReasonStatus
+	m.Observe(run)
+	m.Problem(probes.PartState)
+	_, body := scrape(t, m, "")
+	holds := func(body []byte, all ...string) {
+		t.Helper()
+		for _, want := range all {
+			if !strings.Contains(string(body), want) {
+				t.Errorf("no %s in\n%s", want, body)
+			}
+		}
+	}
+	const requests, success = `perch_requests_total{perch="shop",target="api",vantage="here"} `, `perch_probe_success{perch="shop",probe="p",target="api",vantage="here"} `
+	holds(before, requests+"1", success+"1")
+	holds(body, requests+"1", success+"0", `perch_problems_total{part="state",perch="shop",vantage="here"} 1`)
+	if strings.Count(string(before), "# TYPE") != strings.Count(string(body), "# TYPE") {
+		t.Error("a family is gone")
+	}
+	m.ShowSaved(nil)
+	_, body = scrape(t, m, "")
+	holds(body, requests+"2", success+"0")
+}

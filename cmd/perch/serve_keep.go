@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"perch.example/alert"
 	"perch.example/config"
+	"perch.example/metrics"
+	"perch.example/plan"
 	"perch.example/probes"
 	"perch.example/state"
 )
@@ -88,14 +91,36 @@ func (s *service) ongoing() bool {
 }
 
 // showNew hands to the metrics what was taken in since they were shown last. With a
-// state they are shown as they are saved, and no sooner: a counter that was scraped
+// state counters are shown once they are saved, and no sooner: one that was scraped
 // and not saved would go backwards in the next process, which Prometheus takes for
 // a restart.
 func (s *service) showNew() {
+	if s.store != nil && len(s.unseen) > 0 && !s.stands {
+		s.showSaved()
+	}
 	for _, run := range s.unseen {
 		s.kept.metrics.Observe(run)
 	}
 	s.unseen = nil
+}
+
+// showSaved has scrapes see counters as they were saved last. Few ask while a save is
+// under way: only then it is made.
+func (s *service) showSaved() {
+	s.stands = true
+	s.mu.Lock()
+	w := s.newPass()
+	s.mu.Unlock()
+	o := w.metricsOptions()
+	raw, cfg := s.savedCounts, w.cfg
+	s.kept.metrics.ShowSaved(sync.OnceValue(func() *metrics.Metrics {
+		o.Targets = plan.WithRungs(cfg)
+		m := metrics.New(o)
+		if err := m.Restore(raw); err != nil {
+			s.log.Error("showing the counters as they were saved", "error", err)
+		}
+		return m
+	}))
 }
 
 // keep saves what is known, and tells what there is to tell. Its time is bounded.
@@ -123,6 +148,13 @@ func (s *service) keep(ctx context.Context, now time.Time) {
 func (s *service) saved(w *pass, ok, told bool) {
 	now := time.Now()
 	s.keptAt, s.dirty, s.moved = now, !ok, false
+	if ok {
+		s.savedCounts = s.doc.Sections[sectionMetrics]
+	}
+	if ok && s.stands {
+		s.stands = false
+		s.kept.metrics.ShowSaved(nil)
+	}
 	s.asked.Store(false)
 	s.health.setState(w.unsaved)
 	switch {

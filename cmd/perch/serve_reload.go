@@ -110,6 +110,9 @@ func (s *service) goOn(ctx context.Context, f *fit) {
 	s.forget(f.cfg)
 	s.closeGone(ctx)
 	s.kept.metrics.Retarget(plan.WithRungs(f.cfg), destinations(f.cfg))
+	if s.stands {
+		s.showSaved() // of these targets
+	}
 	s.kept.metrics.Reloaded(true, s.sys.clock())
 	stay := len(s.loops)
 	s.start(ctx, f)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
@@ -53,23 +54,25 @@ type service struct {
 
 	// The rest is takeAll's alone, once it is open.
 	*kept
-	last       probes.Run   // the newest that was taken in
-	unseen     []probes.Run // taken in, and not in the metrics
-	limits     map[string]int
-	standing   map[string]string  // where each incident stood, as it was last said
-	found      map[finding]saying // likewise of what was found
-	ending     map[string]*loop   // by target/probe: loops that are gone, and may still end a wave
-	refused    map[string]bool    // what is wrong with configs, as it was told
-	turned     time.Time          // when waves were taken in last
-	keptAt     time.Time          // when the state was written last
-	dirty      bool               // not all that is known is in the state
-	moved      bool               // something moved that is to be told or kept at once
-	tellAt     time.Time          // what waits is not told before
-	tellPause  time.Duration
-	gatherAt   time.Time // when what gathers is told; zero: nothing does
-	heardAt    time.Time // when what is ongoing was told last
-	saidFell   time.Time // when ticks that fell out were said last
-	saidUnread time.Time // when it was said last that nobody reads what perch writes
+	last        probes.Run   // the newest that was taken in
+	unseen      []probes.Run // taken in, and not in the metrics
+	limits      map[string]int
+	standing    map[string]string  // where each incident stood, as it was last said
+	found       map[finding]saying // likewise of what was found
+	ending      map[string]*loop   // by target/probe: loops that are gone, and may still end a wave
+	refused     map[string]bool    // what is wrong with configs, as it was told
+	turned      time.Time          // when waves were taken in last
+	keptAt      time.Time          // when the state was written last
+	dirty       bool               // not all that is known is in the state
+	moved       bool               // something moved that is to be told or kept at once
+	tellAt      time.Time          // what waits is not told before
+	tellPause   time.Duration
+	gatherAt    time.Time       // when what gathers is told; zero: nothing does
+	heardAt     time.Time       // when what is ongoing was told last
+	saidFell    time.Time       // when ticks that fell out were said last
+	savedCounts json.RawMessage // the metrics, as they were saved last
+	stands      bool            // scrapes see counters as in savedCounts
+	saidUnread  time.Time       // when it was said last that nobody reads what perch writes
 }
 
 func newService(sys system, cfg config.Config, flags runFlags, out outputFlags, log *slog.Logger) *service {

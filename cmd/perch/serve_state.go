@@ -75,7 +75,7 @@ func (s *service) waitingFor(what string, say func(error)) func(error) {
 // makeShared makes the metrics, which go on from the state, and the runner, and
 // reserves what is going to be sent first.
 func (s *service) makeShared(ctx context.Context, p *pass) {
-	p.metrics = p.newMetrics()
+	p.metrics, s.savedCounts = p.newMetrics(), p.doc.Sections[sectionMetrics]
 	for _, problem := range p.problems {
 		p.metrics.Problem(problem.Part)
 	}
