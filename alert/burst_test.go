@@ -54,7 +54,7 @@ func TestNoticeOfABurst(t *testing.T) {
 		t.Error(lines)
 	}
 	o.Client = &probes.ClientOutcome{Kind: "okhttp", Experiences: "fails", Result: probes.ClientRetries}
-	if cope(o) {
+	if o.ClientCopes() {
 		t.Error("a client copes with a new connection that failed")
 	}
 	o.Reason = probes.ReasonSkipped

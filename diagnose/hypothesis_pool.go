@@ -48,7 +48,7 @@ func (j *judgement) stalePool() (probes.Ruling, string) {
 	case v.band == nil && !v.bandKnown:
 		return probes.RuledOpen, fmt.Sprintf("%s; at which idle age %s still uses such a connection is not known", ended, v.name)
 	case v.band == nil:
-		return probes.RuledOpen, fmt.Sprintf("%s; %s has no danger band here: it stops or looks before", ended, v.name)
+		return probes.RuledOpen, fmt.Sprintf("%s; %s has no danger band here: it stops or looks before; only an application that overrides it would still use one", ended, v.name)
 	}
 	return probes.RuledOpen, fmt.Sprintf("%s, outside of %s's danger band of %s%s", ended, v.name, bandText(*v.band), j.bandStart())
 }

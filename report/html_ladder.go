@@ -41,8 +41,12 @@ type htmlRung struct {
 // htmlLine is an age that is marked across all rungs.
 type htmlLine struct {
 	Class, At, Words, Anchor string
-	Y, Foot                  int
+	Y                        int
+	Parts                    []htmlPart // beside each bar, not through the words above it
 }
+
+// htmlPart is an upright stretch.
+type htmlPart struct{ From, To int }
 
 type htmlTick struct{ At, Words, Anchor string }
 
@@ -100,6 +104,8 @@ func (a axis) side(d time.Duration) string {
 const (
 	rungHeight = 46 // a line of words, a bar, a gap
 	lineHeight = 18
+	// wordsHeight is a rung's words, which no line is drawn through.
+	wordsHeight = 20
 )
 
 func newHTMLLadder(v probeView) *htmlLadder {
@@ -127,17 +133,19 @@ func newHTMLLadder(v probeView) *htmlLadder {
 			survived = max(survived, extent(o))
 		}
 	}
+	var beside []htmlPart
 	for i, o := range v.outcomes {
 		l.Table = append(l.Table, newHTMLRungRow(o))
 		if i < mostRungs {
 			l.Rungs = append(l.Rungs, a.rung(o, y, survived))
+			beside = append(beside, htmlPart{y + wordsHeight, y + rungHeight})
 			y += rungHeight
 		}
 	}
 	l.Top = lineHeight * len(marked)
 	l.Axis, l.Depth, l.Height = y, y-l.Top, y+lineHeight+4
 	for i := range l.Lines {
-		l.Lines[i].Foot = y
+		l.Lines[i].Parts = append([]htmlPart{{l.Lines[i].Y, l.Top}}, beside...)
 	}
 	if c := clientOf(v.outcomes); c != nil && c.Band != nil && c.Band.From < a.scale {
 		to := c.Band.To

@@ -143,6 +143,52 @@ func TestLadderIsDrawnToOneScale(t *testing.T) {
 	}
 }
 
+// What is marked across the rungs is drawn beside their bars, and through no word.
+func TestLadderLinesLeaveTheWords(t *testing.T) {
+	v := targets(incident())[0].probes[0]
+	for _, target := range targets(incident()) {
+		for _, p := range target.probes {
+			if p.first().Kind == probes.KindIdle && len(ladderMarks(p)) > 0 {
+				v = p
+			}
+		}
+	}
+	l := newHTMLLadder(v)
+	if len(l.Lines) == 0 || len(l.Rungs) < 2 {
+		t.Fatal("nothing is marked")
+	}
+	for _, line := range l.Lines {
+		if len(line.Parts) != len(l.Rungs)+1 || line.Parts[len(line.Parts)-1].To != l.Axis {
+			t.Errorf("%+v", line)
+		}
+		for _, part := range line.Parts {
+			for _, r := range l.Rungs {
+				if part.From < r.Text+4 && part.To > r.Text-12 {
+					t.Errorf("%+v goes through the words at %d", part, r.Text)
+				}
+			}
+		}
+	}
+}
+
+// A sentence goes on after code that has lines of its own, without the mark before it.
+func TestProseAfterLongCode(t *testing.T) {
+	code := strings.Repeat("setKeepAlive()", 6)
+	for text, want := range map[string]string{
+		"Set `" + code + "`. The path closes.": "The path closes.",
+		"Set `" + code + "`.":                  "",
+		"Set `short`. The path closes.":        ". The path closes.",
+	} {
+		got := ""
+		if all := prose(text); !all[len(all)-1].Code {
+			got = all[len(all)-1].Text
+		}
+		if got != want {
+			t.Errorf("%s: ends with %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestLadderScaleLeavesOutWhatIsFar(t *testing.T) {
 	o := rungOK(time.Second)
 	o.KeepAlive = time.Minute

@@ -21,7 +21,7 @@ type Status struct {
 	Name, Vantage string
 	Since         time.Time // the process began
 	Role          string    // of several replicas: "leader", "standing by"; empty: there is but one
-	Config        string    // how the last reload went; empty: there was none
+	Config        string    // how the last reload went, a sentence of its own where it is refused; empty: there was none
 	ConfigRefused bool      // the config in the files is refused, and an earlier one runs
 	Trouble       string    // what perch itself cannot do; empty: nothing
 	Loops         []StatusLoop

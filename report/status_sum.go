@@ -109,6 +109,8 @@ func overallStatus(s Status, all []targetState) (verdictView, string) {
 	case s.Trouble != "":
 		worst.Word = "perch itself is not well"
 	case c.n[probes.VerdictIncomplete] > 0:
+	case s.ConfigRefused && c.n[probes.VerdictDegraded] == 0:
+		worst = verdictView{string(probes.VerdictDegraded), "The config is refused"}
 	case c.n[probes.VerdictDegraded] > 0:
 		worst = verdictView{string(probes.VerdictDegraded), "Degraded"}
 	default:
@@ -148,13 +150,22 @@ func countStatus(all []targetState) statusCount {
 			}
 		}
 		for _, v := range t.view.probes {
-			c.add(v.worst, v.id+why(v))
+			c.add(v.worst, v.id+whyAndWhether(v))
 			if allAccepted(v) {
 				c.accepted++
 			}
 		}
 	}
 	return c
+}
+
+// whyAndWhether says why a probe is what it is, and whether its client copes.
+func whyAndWhether(v probeView) string {
+	text := why(v)
+	if client := copes(v.outcomes); client != "" && text != "" {
+		text = strings.TrimSuffix(text, ")") + "; " + client + ")"
+	}
+	return text
 }
 
 func (c statusCount) sentence() string {

@@ -86,6 +86,49 @@ func TestStatusSentence(t *testing.T) {
 	}
 }
 
+// A refused config is said on top, and with a word: nobody must take the one before it
+// for what is in the files.
+func TestStatusOfARefusedConfig(t *testing.T) {
+	s := wellStatus()
+	s.Config, s.ConfigRefused = "2 mistakes, at 2026-03-01 16:02 UTC. The first: perch.yaml:3: no name", true
+	v := newStatusView(s)
+	if v.Verdict.Class != string(probes.VerdictDegraded) || v.Verdict.Word != "The config is refused" || !strings.Contains(v.Title, "refused") {
+		t.Errorf("%+v, %q", v.Verdict, v.Title)
+	}
+	want := "<strong>The config in the files is refused, an earlier one is in use.</strong> 2 mistakes, at 2026-03-01 16:02 UTC. The first: perch.yaml:3: no name</p>"
+	if page := string(statusPage(t, s)); !strings.Contains(page, want) {
+		t.Errorf("the page does not say %q", want)
+	}
+	s.Targets = incidentStatus().Targets
+	s.ConfigRefused = true
+	if v := newStatusView(s); v.Verdict.Word != "Failing" || v.Refused == "" {
+		t.Errorf("%+v", v.Verdict)
+	}
+}
+
+// The page says as the notice does that the declared client copes.
+func TestStatusSaysThatTheClientCopes(t *testing.T) {
+	fails := func(result probes.ClientResult) Status {
+		o := probes.Outcome{
+			Target: "py", Probe: "idle", Kind: probes.KindIdle, Verdict: probes.VerdictFail, Diagnosis: probes.DiagnosisEarlyClose, Family: probes.FamilyConnection,
+			Attempts: []probes.Attempt{{Connection: probes.ConnectionReused, Reason: probes.ReasonIdleFIN}}, Reason: probes.ReasonIdleFIN,
+			Client: &probes.ClientOutcome{Kind: "requests", Experiences: "a success", Result: result},
+		}
+		return Status{
+			Targets:   []StatusTarget{{Name: "py", Probes: []StatusProbe{{Name: "idle", Kind: probes.KindIdle, Outcomes: []probes.Outcome{o}}}}},
+			Incidents: []probes.Incident{{Name: "py/connection#1", Target: "py", Family: probes.FamilyConnection, State: probes.IncidentFiring}},
+		}
+	}
+	v := newStatusView(fails(probes.ClientRetries))
+	if !strings.HasSuffix(v.Incidents[0].Diagnosis, " (requests copes)") || !strings.Contains(v.Sentence, "py/idle (early_close; requests copes)") {
+		t.Errorf("%q, %q", v.Incidents[0].Diagnosis, v.Sentence)
+	}
+	v = newStatusView(fails(probes.ClientFails))
+	if strings.Contains(v.Incidents[0].Diagnosis+v.Sentence, "copes") {
+		t.Errorf("%q, %q", v.Incidents[0].Diagnosis, v.Sentence)
+	}
+}
+
 func TestStatusFilter(t *testing.T) {
 	s := crowdedStatus(12, 4)
 	shown := func(f StatusFilter) []string {

@@ -46,6 +46,7 @@ type statusView struct {
 	Facts     []factView
 	Loops     []factView
 	MoreLoops int
+	Refused   string // why the config in the files is not in use; empty: it is
 	Unread    bool
 	Incidents []incidentView
 	More      int // incidents
@@ -91,6 +92,9 @@ func newStatusView(s Status) statusView {
 	v := statusView{
 		Style: template.CSS(statusStyle()), Refresh: int(s.Filter.Refresh.Seconds()),
 		Name: fit(s.Name, mostName), Vantage: fit(s.Vantage, mostName), Trouble: fit(s.Trouble, mostText), Unread: s.Unread, All: len(s.Targets),
+	}
+	if s.ConfigRefused {
+		v.Refused = fit(s.Config, mostText)
 	}
 	all := byAttention(s.Targets)
 	v.Verdict, v.Sentence = overallStatus(s, all)
@@ -141,7 +145,7 @@ func factsOf(s Status) []factView {
 	}
 	config := cmp.Or(s.Config, "as it was at the start")
 	if s.ConfigRefused {
-		config = "the files' is refused, an earlier one is in use: " + config
+		config = "an earlier one is in use; that in the files is refused"
 	}
 	return append(facts, factView{"Config", fit(config, mostText)}, factView{"This page", instant(s.Now)})
 }
@@ -237,14 +241,35 @@ func incidentVerdict(i probes.Incident) verdictView {
 // diagnosesOf are what the incident's outcomes come to now, in words.
 func diagnosesOf(all []targetState, i probes.Incident) string {
 	var words []string
+	var failing []*probes.Outcome
 	for _, t := range all {
 		for _, o := range t.failing(i) {
+			failing = append(failing, o)
 			if text := title(o); !slices.Contains(words, text) {
 				words = append(words, text)
 			}
 		}
 	}
-	return strings.Join(words, "; ")
+	text := strings.Join(words, "; ")
+	if client := copes(failing); client != "" {
+		text += " (" + client + ")"
+	}
+	return text
+}
+
+// copes says which declared client copes with all that fails; empty: not all of it.
+func copes(outcomes []*probes.Outcome) string {
+	client := ""
+	for _, o := range outcomes {
+		if o.Verdict != probes.VerdictFail || o.Accepted != nil {
+			continue
+		}
+		if !o.ClientCopes() {
+			return ""
+		}
+		client = fit(o.Client.Kind, mostName) + " copes"
+	}
+	return client
 }
 
 func noticeWords(i probes.Incident) string {

@@ -108,9 +108,9 @@ func (s *service) status() report.Status {
 func (f facts) config() (words string, refused bool) {
 	switch n := len(f.refused.mistakes); {
 	case n > 1:
-		return fmt.Sprintf("at %s, %d mistakes, the first: %s", stamp(f.refused.at), n, f.refused.mistakes[0]), true
+		return fmt.Sprintf("%d mistakes, at %s. The first: %s", n, stamp(f.refused.at), f.refused.mistakes[0]), true
 	case n == 1:
-		return fmt.Sprintf("at %s: %s", stamp(f.refused.at), f.refused.mistakes[0]), true
+		return fmt.Sprintf("At %s: %s", stamp(f.refused.at), f.refused.mistakes[0]), true
 	case !f.read.IsZero():
 		return "read again at " + stamp(f.read), false
 	}

@@ -246,8 +246,8 @@ func TestBoardSaysHowTheReloadWent(t *testing.T) {
 		want string
 	}{
 		{func() {}, "false "},
-		{func() { b.refuse([]string{"perch.yaml:3: no name"}) }, "true at T: perch.yaml:3: no name"},
-		{func() { b.refuse([]string{"one", "two"}) }, "true at T, 2 mistakes, the first: one"},
+		{func() { b.refuse([]string{"perch.yaml:3: no name"}) }, "true At T: perch.yaml:3: no name"},
+		{func() { b.refuse([]string{"one", "two"}) }, "true 2 mistakes, at T. The first: one"},
 		{func() { b.configure(boardConfig(t, "a")) }, "false read again at T"},
 	} {
 		if step.do(); says() != step.want {

@@ -2,6 +2,7 @@ package expect
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -26,7 +27,8 @@ func (c *Certificate) values() map[string]any {
 }
 
 func (c *Certificate) words() string {
-	return fmt.Sprintf("certificate of %q by %q, %.1f days left", c.Subject, c.Issuer, c.DaysLeft)
+	left := math.Floor(c.DaysLeft*10) / 10 // as the rest of perch counts: 19 days and 23 hours are not 20
+	return fmt.Sprintf("certificate of %q by %q, %.1f days left", c.Subject, c.Issuer, left)
 }
 
 // OfHandshake are the variables that a handshake without a request has.

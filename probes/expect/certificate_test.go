@@ -26,6 +26,9 @@ func TestHandshakes(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", expression, failures, want)
 		}
 	}
+	if words := (&Certificate{DaysLeft: 19.97}).words(); !strings.Contains(words, " 19.9 days left") {
+		t.Errorf("%s: 19 days and some hours are not 20", words)
+	}
 	plain, err := Compile([]string{`certificate.days_left > 20`})
 	if err != nil {
 		t.Fatal(err)
