@@ -59,7 +59,7 @@ func (j *job) burstLate(r *Refusal) bool {
 		return false
 	}
 	fewer := ""
-	for n := s.Burst.Bursts - 1; n > 0 && fewer == ""; n-- {
+	for n := s.Burst.Bursts - 1; n > 1 && fewer == ""; n-- { // one has no gap: another measurement
 		shape := *s.Burst
 		if shape.Bursts = n; shape.Lasts()+Reach(s) <= s.Every {
 			fewer = count(n, "burst")
@@ -72,6 +72,20 @@ func (j *job) burstLate(r *Refusal) bool {
 	r.add(s.ID(), "%s %s, every is %s: %s",
 		what, short(roundUp(takes, time.Second)), short(s.Every), wouldFit("every "+short(roundUp(takes, time.Second)), fewer))
 	return true
+}
+
+// fillsLate says that a burst's pool takes longer to fill than its connections are expected to
+// be kept: they die while the application's would be in use. Empty: it does not.
+func fillsLate(s *probes.Spec) string {
+	if s.Burst == nil || s.KeepAlive == 0 {
+		return ""
+	}
+	full := time.Duration(s.Burst.Connections-1) * s.Burst.Between()
+	if full < s.KeepAlive {
+		return ""
+	}
+	return fmt.Sprintf("%s: its pool of %d is full %s after the first call, and keep_alive is %s: connections may end before, which is the replay's doing; fewer connections, or a shorter over, would fill it in time",
+		s.ID(), s.Burst.Connections, short(roundUp(full, 100*time.Millisecond)), short(s.KeepAlive))
 }
 
 // overThatFits is the shortest `over` for as many requests; empty: none within a day.

@@ -87,7 +87,7 @@ func TestBurstsThatDoNotFit(t *testing.T) {
 		{"the budget", pooled(60, 20, 0.05), Options{}, "api/burst: 60 requests over 1m are one each 1s, and with a control beside them more than the budget of 1/s (rate_limit 20/s x share 5%), which allows 2 in 2.1s: over 2m33s, or up to 23 requests, or a share of 15%, would fit"},
 		{"the budget, and a pool that fewer would not fill", pooled(60, 24, 0.05), Options{}, "over 2m33s, or a share of 15%, would fit"},
 		{"a quick burst", quick, Options{}, "60 requests over 1s are one each 17ms"},
-		{"every", often, Options{}, "api/burst: its 2 bursts take 7m, every is 5m: every 7m, or 1 burst, would fit"},
+		{"every", often, Options{}, "api/burst: its 2 bursts take 7m, every is 5m: every 7m would fit"},
 		{"every, of one", once, Options{}, "its burst takes 1m, every is 30s: every 1m would fit"},
 		{"the day", daily, Options{}, "api: its probes send up to 17568 requests a day, daily_limit is 5000: every 36m for api/burst, or a daily_limit of 17568, would fit"},
 		{"today", pooled(60, 20, 0.15), Options{DailyUsed: func(string) int { return 99_900 }}, "this run sends up to 122 requests, of the daily_limit of 100000 there are 100 left today"},
@@ -127,5 +127,20 @@ func TestBurstsObeyThePolicy(t *testing.T) {
 	_, err := New(c, Options{})
 	if err == nil || !strings.Contains(err.Error(), "its pool keeps connections for 6m59s, from the first call to the last, and the policy allows 5m") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A pool that is full too late is a note: what dies while it fills is the replay's doing.
+func TestBurstFillsLate(t *testing.T) {
+	for keep, said := range map[time.Duration]bool{0: false, 19 * time.Second: true, 10 * time.Second: true, 20 * time.Second: false} {
+		target := pooled(60, 20, 0.15)
+		target.Probes[0].KeepAlive = keep
+		p, err := New(of(target), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(p.Notes, "\n"), "api/burst: its pool of 20 is full 19s after the first call, and keep_alive is "); got != said {
+			t.Errorf("keep_alive %s: %q", keep, p.Notes)
+		}
 	}
 }

@@ -164,6 +164,9 @@ func (p *Plan) take(d *desk, o Options) {
 	p.Steps = append(p.Steps, d.steps...)
 	for _, j := range d.jobs {
 		p.Notes = append(p.Notes, j.notes...)
+		if late := fillsLate(j.spec); late != "" && j.due {
+			p.Notes = append(p.Notes, late)
+		}
 		if j.due && j.spec.Reflects() {
 			p.Notes = append(p.Notes, fmt.Sprintf("%s: server reflection describes %s first: a request more in a run, up to %d; a descriptor_set needs none",
 				j.spec.ID(), j.spec.GRPC.Method, probes.MostDescribing))
