@@ -31,7 +31,7 @@ func reachFields() []field {
 func reachProbeFields() []field {
 	return []field{
 		{key: "unused", doc: "Kind idle: also hold, for each rung, a connection that never carried a request.", value: boolean()},
-		{key: "requests", doc: "Kind http: how many requests one connection carries, one after the other, to find after how many, or at which age, the server ends it. Kind burst: how many calls one burst has.", value: count(1, 10_000)},
+		{key: "requests", doc: "Kind http: how many requests one connection carries, one after the other, to find after how many, or at which age, the server ends it. Kind burst: how many calls one burst has, 1000 at most in all bursts.", value: count(1, 10_000)},
 		{key: "gap", doc: "Kind http: the least time from one of those to the next; longer where that leaves half of the budget to others. Kind burst: for how long the pool idles between two bursts.", value: duration(0, time.Hour)},
 		{key: "over", doc: "Kind burst: how long one burst lasts; its calls leave evenly over it.", value: duration(100*time.Millisecond, 6*time.Hour)},
 		{key: "connections", doc: "Kind burst: how many connections the application's pool has. Kind idle, with calls: the same, for the prediction; left out, as many as the calls need.", value: count(1, mostCalls)},
