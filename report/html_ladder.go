@@ -155,6 +155,9 @@ func newHTMLLadder(v probeView) *htmlLadder {
 		l.Band = a.span(c.Band.From, to, bandWords(c.Band))
 	}
 	l.Legend = l.legend(clientOf(v.outcomes))
+	if text := whyPassed(v.outcomes); text != "" {
+		l.Legend = append(l.Legend, htmlSign{"more", text})
+	}
 	return l
 }
 

@@ -73,7 +73,25 @@ func (p *page) ladder(outcomes []*probes.Outcome) {
 	}
 	p.band(g, outcomes)
 	p.legend(g, outcomes)
+	if text := whyPassed(outcomes); text != "" {
+		p.hang([]span{plain(margin)}, span{inkFaint, text})
+	}
 	p.pinned(outcomes)
+}
+
+// whyPassed says why a rung passes though its reuse failed; empty: none does.
+func whyPassed(outcomes []*probes.Outcome) string {
+	for _, o := range outcomes {
+		a := attempt(o, probes.ConnectionReused)
+		if o.Verdict != probes.VerdictPass || a == nil || a.OK() || o.Close == nil || o.Search { // a search is to find a close
+			continue
+		}
+		if o.KeepAlive > 0 && o.Close.Age >= o.KeepAlive {
+			return "pass, though the reuse failed: closed in good order, and after the " + age(o.KeepAlive) + " of keep_alive"
+		}
+		return "pass, though the reuse failed: closed in good order between two requests, so that a client that looks sees it"
+	}
+	return ""
 }
 
 // idleAge is the age that a rung stands for: its hold, or where a search ended.

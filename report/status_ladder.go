@@ -15,6 +15,7 @@ type ladderView struct {
 	Band   *barView // where the application's client uses what may be closed; nil: nowhere
 	Words  string   // of the band
 	Search bool
+	Passed string // why a rung passes though its reuse failed; empty: none does
 }
 
 type rungView struct {
@@ -36,7 +37,7 @@ type spanView struct{ From, Width string }
 const mostRungs = 60
 
 func newLadder(outcomes []*probes.Outcome) *ladderView {
-	v := &ladderView{Search: outcomes[0].Search}
+	v := &ladderView{Search: outcomes[0].Search, Passed: whyPassed(outcomes)}
 	var scale time.Duration
 	for _, o := range outcomes {
 		scale = max(scale, extent(o))

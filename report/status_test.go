@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,6 +127,41 @@ func TestStatusSaysThatTheClientCopes(t *testing.T) {
 	v = newStatusView(fails(probes.ClientFails))
 	if strings.Contains(v.Incidents[0].Diagnosis+v.Sentence, "copes") {
 		t.Errorf("%q, %q", v.Incidents[0].Diagnosis, v.Sentence)
+	}
+}
+
+// A rung that passes though its reuse failed says why, wherever it is shown.
+func TestWhyPassed(t *testing.T) {
+	closed := func(v probes.Verdict, keep time.Duration) []*probes.Outcome {
+		return []*probes.Outcome{{
+			Target: "py", Probe: "idle", Kind: probes.KindIdle, Verdict: v, Hold: 9500 * time.Millisecond, KeepAlive: keep, Close: &probes.Close{Age: 6 * time.Second, How: probes.HowFIN},
+			Attempts: []probes.Attempt{{Connection: probes.ConnectionReused, Reason: probes.ReasonIdleFIN}},
+		}}
+	}
+	for name, tt := range map[string]struct {
+		outcomes []*probes.Outcome
+		want     string
+	}{
+		"fails":      {closed(probes.VerdictFail, 10*time.Second), ""},
+		"keep_alive": {closed(probes.VerdictPass, 5*time.Second), "after the 5 s of keep_alive"},
+		"none":       {closed(probes.VerdictPass, 0), "so that a client that looks sees it"},
+	} {
+		got := whyPassed(tt.outcomes)
+		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+		var s Status
+		s.Targets = []StatusTarget{{Name: "py", Probes: []StatusProbe{{Name: "idle", Kind: probes.KindIdle, Outcomes: []probes.Outcome{*tt.outcomes[0]}}}}}
+		var text, page bytes.Buffer
+		run := probes.Run{Outcomes: []probes.Outcome{*tt.outcomes[0]}}
+		if err := errors.Join(Text(&text, run, Style{Width: 200}), HTML(&page, run)); err != nil {
+			t.Fatal(err)
+		}
+		for what, shown := range map[string]string{"status": string(statusPage(t, s)), "text": text.String(), "html": page.String()} {
+			if strings.Contains(shown, "though the reuse failed") != (tt.want != "") {
+				t.Errorf("%s: %s", name, what)
+			}
+		}
 	}
 }
 
