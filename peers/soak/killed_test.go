@@ -214,10 +214,11 @@ func (k *killed) start(t *testing.T, config string) *process {
 	return startWith(t, k.env, built.perch, "serve", "--config", config)
 }
 
-// settle waits until every incident that was told is told to be over.
+// settle waits until every incident that was told is told to be over: a webhook that
+// failed for long is tried again within a minute, after a try that may hang for 20 s.
 func (k *killed) settle(t *testing.T) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(100 * time.Second)
 	for time.Now().Before(deadline) {
 		if open := k.heard.open(); len(open) == 0 {
 			time.Sleep(3 * time.Second) // what opened just now would be told in this time
