@@ -17,7 +17,8 @@ import (
 )
 
 // What the perch under test has, and the shipped one has not: a wall clock that
-// can be stepped, in the whole process, and a word of how many goroutines it runs.
+// can be stepped, in the whole process, and a word of how many goroutines it runs and
+// how much of its heap lived through the last collection.
 // A step of the machine's own clock would meet everybody on it, and a time
 // namespace has no wall clock; so perch is built with an overlay of Go's own
 // package time, in which Now adds a number, and of one more file in package main.
@@ -37,6 +38,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"time"
@@ -53,7 +55,10 @@ func init() {
 			if seconds, wrong := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && wrong == nil {
 				time.Step.Store(seconds)
 			}
-			_ = os.WriteFile(filepath.Join(dir, "goroutines"), []byte(strconv.Itoa(runtime.NumGoroutine())), 0o600)
+			live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+			metrics.Read(live)
+			said := strconv.Itoa(runtime.NumGoroutine()) + " " + strconv.FormatUint(live[0].Value.Uint64(), 10) + "\n"
+			_ = os.WriteFile(filepath.Join(dir, "holds"), []byte(said), 0o600)
 		}
 	}()
 }
@@ -122,15 +127,15 @@ func (c control) step(t *testing.T, by time.Duration) {
 	}
 }
 
-// goroutines is how many it last said it runs; 0: it has not said yet.
-func (c control) goroutines() int {
-	text, err := os.ReadFile(filepath.Join(string(c), "goroutines"))
-	if err != nil {
-		return 0
+// holds is how many goroutines it last said it runs, and its live heap, in bytes; 0:
+// it has not said yet, or is just saying it.
+func (c control) holds() (goroutines int, live int64) {
+	text, err := os.ReadFile(filepath.Join(string(c), "holds"))
+	if err != nil || !strings.HasSuffix(string(text), "\n") {
+		return 0, 0
 	}
-	n, err := strconv.Atoi(string(text))
-	if err != nil {
-		return 0 // it is writing
+	if _, err := fmt.Sscan(string(text), &goroutines, &live); err != nil {
+		return 0, 0
 	}
-	return n
+	return goroutines, live
 }

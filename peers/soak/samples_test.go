@@ -15,7 +15,7 @@ type sample struct {
 	at time.Time
 
 	goroutines, descriptors int
-	resident                int64 // bytes
+	resident, live          int64 // bytes; of the heap, what lived through the last collection
 }
 
 // samples are taken each second until ctx ends.
@@ -28,7 +28,8 @@ func takeSamples(ctx context.Context, t *testing.T, pid int, told control) []sam
 			return all
 		}
 		resident, _ := residentOf(t, pid)
-		all = append(all, sample{time.Now(), told.goroutines(), len(open), resident})
+		goroutines, live := told.holds()
+		all = append(all, sample{time.Now(), goroutines, len(open), resident, live})
 	}
 	return all
 }
@@ -70,6 +71,7 @@ func checkGrowth(t *testing.T, all []sample, warm time.Duration) {
 		{"goroutines", func(s sample) float64 { return float64(s.goroutines) }, 25},
 		{"descriptors", func(s sample) float64 { return float64(s.descriptors) }, 25},
 		{"resident MiB", func(s sample) float64 { return float64(s.resident) / (1 << 20) }, 12},
+		{"live MiB", func(s sample) float64 { return float64(s.live) / (1 << 20) }, 4},
 	} {
 		y, most := make([]float64, len(kept)), 0.0
 		for i, s := range kept {
