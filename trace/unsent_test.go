@@ -1,0 +1,53 @@
+package trace
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"perch.example/trace/tracetest"
+)
+
+// TestUnsentWhileSending: what grows while something is sent is neither lost nor sent
+// twice, though it was written meanwhile.
+func TestUnsentWhileSending(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		status int // of the sending under way
+		want   float64
+		waits  uint64
+	}{{"it arrives", 200, 4, 2}, {"it does not", 503, 7, 3}} {
+		t.Run(c.name, func(t *testing.T) {
+			counts, written := &Counts{}, json.RawMessage(nil)
+			counts.Start(these(counter("perch_a_total", 5)), at(0))
+			families := func(a float64, seconds ...float64) Families {
+				return these(counter("perch_a_total", a), observed("perch_wait_seconds", seconds...))
+			}
+			s := newSending(t, Exponential)
+			s.v.Answer = func(int, *http.Request) tracetest.Answer {
+				var err error
+				if written, err = counts.Unsent(families(12, 0.05, 3, 0.5), at(90*time.Second), 1<<20); err != nil {
+					t.Error(err)
+				}
+				return tracetest.Answer{Status: c.status, Header: map[string]string{"Retry-After": "3600"}}
+			}
+			if err := s.Metrics(t.Context(), counts, families(8, 0.05), at(time.Minute)); (err == nil) != (c.status == 200) {
+				t.Fatal(err)
+			}
+			before := len(s.points("perch_a_total"))
+			s.v.Answer = func(int, *http.Request) tracetest.Answer { return tracetest.Answer{} }
+			if err := s.Metrics(t.Context(), counts, families(12, 0.05, 3, 0.5), at(2*time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			a, wait := s.points("perch_a_total")[before:], s.points("perch_wait_seconds")
+			if len(a) != 1 || a[0].Value != c.want || wait[len(wait)-1].Count != c.waits {
+				t.Errorf("%v and %v were sent, want %v and %d", a, wait, c.want, c.waits)
+			}
+			next := &Counts{}
+			if err := next.Restore(written); err != nil || !next.Owes() || counts.Owes() {
+				t.Errorf("%v; what was written: %s", err, written)
+			}
+		})
+	}
+}
