@@ -40,7 +40,7 @@ func wholeDocument(t *testing.T, format, text string) {
 // is asked for.
 func TestEveryCommandHasEveryOutput(t *testing.T) {
 	t.Parallel()
-	down := configFile(t, "http://127.0.0.1:1", oneProbe)
+	down := configFile(t, "http://127.0.0.1:1", oneProbe+"alerts: {settle: none}\n")
 	s := startLab(t, "healthy", lab.Options{})
 	for _, c := range []struct {
 		name string
@@ -105,7 +105,7 @@ func TestTheMessageThatWouldBeSentIsOnThePage(t *testing.T) {
 // TestSeveralReportsOfOneRun: one run, a document each, of the same run.
 func TestSeveralReportsOfOneRun(t *testing.T) {
 	t.Parallel()
-	down := configFile(t, "http://127.0.0.1:1", oneProbe)
+	down := configFile(t, "http://127.0.0.1:1", oneProbe+"alerts: {settle: none}\n")
 	s := startLab(t, "healthy", lab.Options{})
 	for _, c := range []struct {
 		args []string
@@ -152,7 +152,7 @@ func TestSeveralReportsOfOneRun(t *testing.T) {
 // TestAReportThatCannotBeWritten is perch's own failure, after the others were written.
 func TestAReportThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	down := configFile(t, "http://127.0.0.1:1", oneProbe)
+	down := configFile(t, "http://127.0.0.1:1", oneProbe+"alerts: {settle: none}\n")
 	last := filepath.Join(t.TempDir(), "last.xml")
 	r := perch(t.Context(), nil, "run", "--config", down, "--output", "html=/nonexistent/a.html", "--output", "json=/nonexistent/b.json", "--output", "text", "--output", "junit="+last)
 	if r.code != exitOwn {
