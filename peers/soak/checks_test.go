@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"perch.example/lab"
 	"perch.example/probes"
 )
 
@@ -52,6 +53,7 @@ func (w *world) checkReasons(t *testing.T, last series) {
 		}
 		delete(got, m.name())
 	}
+	w.bursts.checkReasons(t, got)
 	for target, reasons := range got {
 		for reason, n := range reasons {
 			if reason != string(probes.ReasonOK) && reason != string(probes.ReasonCanceled) {
@@ -70,12 +72,18 @@ func (w *world) checkBudgets(t *testing.T) {
 		}
 	}
 	for _, m := range w.lab {
-		var at []time.Time
-		for _, r := range m.server.Requests() {
-			at = append(at, r.At)
-		}
-		if most := busiest(at, time.Second); most > labBudget {
+		if most := busiest(arrivedAt(m.server), time.Second); most > labBudget {
 			t.Errorf("%s got %d requests within a second, want %d at most", m.name(), most, labBudget)
 		}
 	}
+	w.bursts.checkBudgets(t)
+}
+
+// arrivedAt are the instants at which requests reached a server of the lab's.
+func arrivedAt(server *lab.Server) []time.Time {
+	var at []time.Time
+	for _, r := range server.Requests() {
+		at = append(at, r.At)
+	}
+	return at
 }

@@ -21,9 +21,10 @@ const (
 	failing      // 503, and nothing is done
 	hanging      // no answer until the client gives up
 	cutting      // the connection is reset
+	losing       // all is done, and the connection reset before the answer
 )
 
-func (m mode) String() string { return [...]string{"works", "fails", "hangs", "cuts"}[m] }
+func (m mode) String() string { return [...]string{"works", "fails", "hangs", "cuts", "loses"}[m] }
 
 // flaky is a service that perch needs, and that is not always there.
 type flaky struct {
@@ -53,6 +54,9 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		panic(http.ErrAbortHandler)
 	case cutting:
+		panic(http.ErrAbortHandler)
+	case losing:
+		f.next.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
 	default:
 		f.next.ServeHTTP(w, r)

@@ -19,17 +19,19 @@ import (
 )
 
 const (
-	steady      = 170 // targets, each probed each second, of which nobody ever changes anything
-	churned     = 20  // targets that come and go
-	reloadEvery = 10 * time.Second
-	onTime      = 50 * time.Millisecond // the 99th percentile
+	steady  = 170                   // targets, each probed each second, of which nobody ever changes anything
+	churned = 20                    // targets that come and go
+	onTime  = 50 * time.Millisecond // the 99th percentile
 )
 
 // world is all that the soaked perch meets.
 type world struct {
 	plain    *plainServer
 	lab      []misbehaving
+	bursts   bursts
 	services map[string]*flaky
+	slack    *slackfake.Fake
+	changed  int    // how often a good config was put there
 	state    string // the folder of its state, on a small file system of its own
 	listen   string
 	stood    *stalls
@@ -62,13 +64,14 @@ func TestSoak(t *testing.T) {
 	run(func(d *rand.Rand) {
 		trouble(ctx, t, d, w.services["slack"], w.services["webhook"], w.services["alertmanager"], w.services["otlp"])
 	})
-	run(func(d *rand.Rand) { w.reload(ctx, t, d, config) })
+	run(func(d *rand.Rand) { w.reload(ctx, t, d, &reloaded{perch, config}) })
 	run(func(d *rand.Rand) { w.fill(ctx, t, d) })
 	run(func(d *rand.Rand) { w.setClock(ctx, t, d, told) })
 	run(func(*rand.Rand) { w.look(ctx, t, perch) })
 	samples := takeSamples(ctx, t, perch.pid(), told)
 	all.Wait()
 	awaitReady(t, perch.address)
+	w.checkReloads(t, perch)
 	last := scrape(t, perch.address)
 	if code := perch.stop(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("exit status %d, want 0\n%s", code, perch.log.tail())
@@ -88,7 +91,10 @@ func newWorld(t *testing.T) *world {
 		Channels: []slackfake.Channel{{ID: "C0123456789", Name: "soak", Member: true}},
 		Hooks:    []slackfake.Hook{{Path: "/services/T/B/secret", Channel: "C0123456789"}},
 	})
-	w := &world{plain: startPlain(t), lab: misbehave(t), services: map[string]*flaky{}, state: smallDisk(t), stood: watchStalls(t)}
+	w := &world{
+		plain: startPlain(t), lab: misbehave(t), bursts: startBursts(t), services: map[string]*flaky{}, slack: slack,
+		state: smallDisk(t), stood: watchStalls(t),
+	}
 	w.listen = fmt.Sprintf("127.0.0.1:%d", freeport.Loopback(t))
 	w.services["slack"] = startFlaky(t, "Slack", slack)
 	for _, name := range []string{"webhook", "alertmanager", "otlp"} {
@@ -113,6 +119,8 @@ func (w *world) config(coming []int) string {
 	for i := range 10 {
 		fmt.Fprintf(&text, "  - {name: idle-%d, url: %q, rate_limit: 20/s, probes: [{name: hold, kind: idle, path: /idle, every: 4s, holds: [300ms, 1s]}]}\n", i, w.plain.url(i, ""))
 	}
+	fmt.Fprintf(&text, "  - {name: changing, url: %q, probes: [{name: get, kind: http, path: %s}]}\n", w.plain.url(0, ""), changingPath(w.changed))
+	text.WriteString(w.bursts.config())
 	for _, m := range w.lab {
 		text.WriteString(m.yaml)
 	}
@@ -120,18 +128,6 @@ func (w *world) config(coming []int) string {
 }
 
 func steadyPath(i int) string { return fmt.Sprintf("%s%d", recorded, i) }
-
-// reload changes the config as the kubelet does; now and then to one that is wrong.
-func (w *world) reload(ctx context.Context, t *testing.T, dice *rand.Rand, config *mounted) {
-	for pause(ctx, reloadEvery) {
-		if dice.IntN(4) == 0 {
-			config.change(t, strings.Replace(w.config(nil), "every: 1s", "every: soon", 1))
-			continue
-		}
-		config.change(t, w.config(dice.Perm(churned)[:dice.IntN(churned)]))
-	}
-	config.change(t, w.config(nil))
-}
 
 // smallDisk is a file system of a few megabytes, which only root can have.
 func smallDisk(t *testing.T) string {
