@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -176,10 +177,14 @@ func (g *gateway) check(t *testing.T) {
 	now := g.counters(t)
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	var worse []string
 	for name, before := range g.held {
 		if after, there := now[name]; !there || after < before {
-			t.Errorf("a push took %s from %v to %v", name, before, after)
+			worse = append(worse, fmt.Sprintf("%s from %v to %v", name, before, after))
 		}
+	}
+	if len(worse) > 0 {
+		t.Errorf("a push took %d counters back: %s", len(worse), slices.Min(worse))
 	}
 	g.held = now
 }
