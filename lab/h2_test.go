@@ -247,7 +247,9 @@ func (c *h2Client) write(f http2.Frame) {
 		say("HEADERS:%s%s", f.PseudoValue("status"), map[bool]string{true: ":truncated"}[f.Truncated])
 	case *http2.DataFrame:
 		say("DATA:%d%s", f.Length, map[bool]string{true: ":end"}[f.StreamEnded()])
-		if !f.StreamEnded() { // of a short answer no client says that it was read
+		// Of a short answer no client says that it was read: a server that has closed by
+		// then would answer with an RST, over its own FIN.
+		if !f.StreamEnded() && f.Length >= 1<<10 {
 			c.wrote = errors.Join(c.framer.WriteWindowUpdate(0, f.Length), c.framer.WriteWindowUpdate(f.StreamID, f.Length))
 		}
 	case *http2.RSTStreamFrame:

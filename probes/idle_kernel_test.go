@@ -158,6 +158,7 @@ func TestWatcherPanicsAtClose(t *testing.T) {
 
 // The watcher is told of a close as it is seen, once, and not when the hold ends.
 func TestCloseIsToldAtOnce(t *testing.T) {
+	t.Parallel()
 	d := &desk{t: t}
 	address, env := labEnv(t, "idle_fin", 40*time.Millisecond, d)
 	var until time.Time

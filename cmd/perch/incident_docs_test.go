@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"perch.example/internal/waiting"
 	"perch.example/lab"
 )
 
@@ -19,20 +20,13 @@ import (
 // wrote before you commit, and the sentences around it.
 func TestMain(m *testing.M) {
 	flag.Bool("update", false, "write what docs/incident.md and the README quote anew")
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given { // the tests wait for holds, and take no more CPU for it
-		if err := flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0)))); err != nil {
-			panic(err)
-		}
-	}
+	waiting.Beside(atOnce)
 	os.Exit(m.Run())
 }
 
 // atOnce is how many tests run beside each other. With more of them the holds
 // of some ended late enough on a busy machine to be another finding.
-const atOnce = 4
+const atOnce = 6
 
 func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 

@@ -50,8 +50,7 @@ func TestEveryCommandHasEveryOutput(t *testing.T) {
 	}{
 		{"run", []string{"run", "--config", down}, exitFindings, "unreachable"},
 		{"idle", []string{"idle", "--max", "1s", "--connections", "1", "--rate", "20/s", "--proxy", "none", s.URL()}, exitOK, "idle"},
-		{"demo", []string{"demo"}, exitOK, "NoHttpResponseException"},
-	} {
+	} { // the demo's are TestSeveralReportsOfOneRun's
 		for _, format := range []string{"text", "json", "junit", "html"} {
 			t.Run(c.name+" "+format, func(t *testing.T) {
 				t.Parallel()

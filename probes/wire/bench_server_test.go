@@ -15,6 +15,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"perch.example/internal/waiting"
 )
 
 // The server of a benchmark is this test binary again, so that neither its
@@ -32,6 +34,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	waiting.Beside(8)
 	os.Exit(m.Run())
 }
 

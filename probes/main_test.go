@@ -1,0 +1,13 @@
+package probes
+
+import (
+	"os"
+	"testing"
+
+	"perch.example/internal/waiting"
+)
+
+func TestMain(m *testing.M) {
+	waiting.Beside(8)
+	os.Exit(m.Run())
+}
