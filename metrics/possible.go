@@ -36,7 +36,7 @@ func possibleFor(s probes.Spec) possible {
 	if s.Kind == probes.KindTLS {
 		return possibleForHandshake(s, name)
 	}
-	fresh := append(freshReasons(tls, name), streamReasons(s)...)
+	fresh := withWay(s, append(freshReasons(tls, name), streamReasons(s)...))
 	p := possible{
 		phases:    phases(tls, name),
 		retries:   retriesOf(s),

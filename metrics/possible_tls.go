@@ -21,7 +21,7 @@ func possibleForHandshake(s probes.Spec, name bool) possible {
 		}
 	})
 	p := possible{
-		connections: []onConnection{{probes.ConnectionFresh, without(answers)}},
+		connections: []onConnection{{probes.ConnectionFresh, withWay(s, without(answers))}},
 		phases:      slices.DeleteFunc(phases(true, name), func(p string) bool { return p == phaseWait || p == phaseTransfer }),
 		retries:     retriesOf(s),
 		diagnoses: []probes.Diagnosis{

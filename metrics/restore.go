@@ -76,15 +76,15 @@ func (m *Metrics) Restore(baseline json.RawMessage) error {
 			problems = append(problems, fmt.Errorf("restoring %s: %w (it starts anew)", s.Name, err))
 			continue
 		}
-		v.restore(s, gauges[v])
+		m.restore(v, s, gauges[v])
 	}
 	m.restoreFindings()
 	return errors.Join(problems...)
 }
 
-// restore adds a baseline that fits. What is counted exists already if it can;
-// of gauges those may that are named.
-func (v *vector) restore(s savedVector, gauges map[string]bool) {
+// restore adds a baseline that fits. What is counted exists already if it can, but
+// for what an environment's proxy does; of gauges those may that are named.
+func (m *Metrics) restore(v *vector, s savedVector, gauges map[string]bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, each := range s.Series {
@@ -95,7 +95,7 @@ func (v *vector) restore(s savedVector, gauges map[string]bool) {
 				h.add(each.Histogram.histogram())
 			}
 		case dto.MetricType_COUNTER:
-			if have, can := v.values[key]; can {
+			if have, can := v.values[key]; can || m.metOnTheWay(v, each.Labels) {
 				v.values[key] = have + each.Value
 			}
 		default:
