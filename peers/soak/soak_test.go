@@ -71,8 +71,8 @@ func TestSoak(t *testing.T) {
 	samples := takeSamples(ctx, t, perch.pid(), told)
 	all.Wait()
 	awaitReady(t, perch.address)
-	last := scrape(t, perch.address)
 	w.checkReloads(t, perch)
+	last := scrape(t, perch.address)
 	if code := perch.stop(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("exit status %d, want 0\n%s", code, perch.log.tail())
 	}
