@@ -17,7 +17,8 @@ const (
 	spansEach   = 10 * time.Second       // how often perch serve sends spans
 	countsEach  = time.Minute            // and numbers
 	sendWithin  = 30 * time.Second       // one such sending
-	mostWaiting = 8192                   // spans that wait; the oldest are dropped
+	mostWaiting = 2048                   // spans that wait, some 4 KiB each; the oldest are dropped
+	soonerEach  = time.Second            // how often they are sent where half as many wait
 	sayAgain    = 10 * time.Minute       // the same trouble
 	cutWithin   = 100 * time.Millisecond // for a sending that was cancelled to say so
 )
@@ -96,7 +97,11 @@ func (b *background) plan() {
 	if b.from.cfg.OTLP.Metrics {
 		next = b.counted.Add(countsEach)
 	}
-	if at := b.sent.Add(spansEach); len(b.spans) > 0 && (next.IsZero() || at.Before(next)) {
+	each := spansEach
+	if len(b.spans) >= mostWaiting/2 && len(b.said) == 0 { // while something is wrong, sooner is no better
+		each = soonerEach
+	}
+	if at := b.sent.Add(each); len(b.spans) > 0 && (next.IsZero() || at.Before(next)) {
 		next = at
 	}
 	switch {
