@@ -8,7 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
 )
 
 // Reports that nobody reads hold up nothing: not the taking in, not the state, not the
