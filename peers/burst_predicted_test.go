@@ -138,11 +138,7 @@ func compare(t *testing.T, tr traffic, path clients.Path, took time.Duration, re
 	for source, calls := range map[string][]clients.Call{"the planned times": planned, "the log": logged} {
 		p, ok := clients.Predict(calls, clients.Pool{Client: tr.client(), Connections: burstPool}, path)
 		t.Logf("predicted %.1f%% (%d) by %s; %.0f%% of %d gaps lie in the band", 100*p.FailedShare(), p.Failed, source, 100*p.BandShare(), p.Gaps)
-		within := tr.within
-		if source == "the log" { // of twenty calls of one instant some seem to end before others begin, and do not in the pool
-			within += 0.03
-		}
-		if off := math.Abs(share - p.FailedShare()); !ok || off > within {
+		if off := math.Abs(share - p.FailedShare()); !ok || off > tr.within {
 			t.Errorf("the prediction by %s is %.1f points off", source, 100*off)
 		}
 	}

@@ -79,8 +79,8 @@ func checkGrowth(t *testing.T, all []sample, warm time.Duration) {
 	}{
 		{"goroutines", func(s sample) float64 { return float64(s.goroutines) }, 25},
 		{"descriptors", func(s sample) float64 { return float64(s.descriptors) }, 25},
-		{"resident MiB", func(s sample) float64 { return float64(s.resident) / (1 << 20) }, 30},
-		{"live MiB", func(s sample) float64 { return float64(s.live) / (1 << 20) }, 8},
+		{"resident MiB", func(s sample) float64 { return float64(s.resident) / (1 << 20) }, 12},
+		{"live MiB", func(s sample) float64 { return float64(s.live) / (1 << 20) }, 4},
 	} {
 		y, most := make([]float64, len(kept)), 0.0
 		for i, s := range kept {
