@@ -102,8 +102,8 @@ func TestAStandbyTakesOverFromAKilledLeader(t *testing.T) {
 	election(t, func(t *testing.T, _ *kubefake.Server, first *ConfigMap, _, standby *replica) {
 		kill(first)
 		second, took := standby.leads(t, time.Minute)
-		// The Lease's 15 s since the look that saw the last renewal, one look of at most a
-		// tenth of them to see that they are over, and one more before it is sure of its own.
+		// Looks are a tenth of the Lease's 15 s apart at most: one sees the last renewal,
+		// from which the 15 s count, and one that they are over.
 		if took > 18*time.Second || took < 10*time.Second {
 			t.Errorf("it took %s, want about the Lease's 15 s", took)
 		}
