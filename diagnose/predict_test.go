@@ -1,9 +1,12 @@
 package diagnose
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"perch.example/diagnose/calls"
 	"perch.example/diagnose/clients"
 	"perch.example/probes"
 )
@@ -77,5 +80,40 @@ func TestPredictFromALog(t *testing.T) {
 	}
 	if d := UsualTime(nil); d != 0 {
 		t.Errorf("nothing was answered, in %s", d)
+	}
+}
+
+// TestPredictFromALogOfFailures: how long calls took that failed says nothing of how long the one connection
+// that lives is in use. Taken for that, it would be back for each next call of its burst, and none would fail.
+func TestPredictFromALogOfFailures(t *testing.T) {
+	var text strings.Builder
+	line := func(at time.Duration, rest string) {
+		fmt.Fprintf(&text, "%.6f %s\n", 1_772_445_600+at.Seconds(), rest)
+	}
+	for i := range 20 { // opens 20
+		line(time.Duration(i)*time.Microsecond, "60ms")
+	}
+	at := time.Duration(0)
+	for range 6 { // keeps one of them alive, for more than the second after which the rest is dead
+		at += 250 * time.Millisecond
+		line(at, "60ms")
+	}
+	at += 250 * time.Millisecond
+	for i := range 20 {
+		rest := "1ms failed"
+		if i == 7 { // threads race: the first that came need not be the first in the pool
+			rest = "60ms"
+		}
+		line(at+time.Duration(i)*200*time.Microsecond, rest)
+	}
+	log, err := calls.Read(strings.NewReader(text.String()), "calls.txt")
+	if err != nil || log.Failed != 19 || log.Took != 60*time.Millisecond {
+		t.Fatalf("%d failed, %s a call, %v", log.Failed, log.Took, err)
+	}
+	in := shaped(0)
+	in.Spec.Burst, in.Spec.Pool = nil, 20
+	got := Predict(in, IdlePath(in), CallTimes{Source: "calls.txt", Calls: log.Calls})
+	if len(got) != 1 || got[0].Failed != 19 || got[0].Calls != 46 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"perch.example/diagnose"
+	"perch.example/diagnose/calls"
 	"perch.example/diagnose/clients"
 	"perch.example/probes"
 )
@@ -117,39 +118,53 @@ type experienced struct {
 	Calls, Failed int
 	LateMS        int `json:"late_ms"`
 	Errors        map[string]int
-	LeftUS        [][2]int64 `json:"left_us"` // of each call, when it left and how long it took
+	LeftUS        [][3]int64 `json:"left_us"` // of each call, when it left, how long it took, and 1 if it failed
+}
+
+// log is a file of the calls as they really left. Those that failed say so: they took a millisecond, and
+// that is not for how long their connection were in use if it lived.
+func (e experienced) log(t *testing.T) calls.Log {
+	t.Helper()
+	var text strings.Builder
+	for _, left := range e.LeftUS {
+		fmt.Fprintf(&text, "%d %dus%s\n", 1_772_445_600_000_000+left[0], left[1], strings.Repeat(" failed", int(left[2])))
+	}
+	log, err := calls.Read(strings.NewReader(text.String()), "calls.txt")
+	if err != nil || log.Failed != e.Failed || len(log.Calls) != e.Calls {
+		t.Fatalf("%d of %d calls failed by their log: %v", log.Failed, len(log.Calls), err)
+	}
+	return log
 }
 
 // compare holds the real client against two predictions: one from the times that were planned,
 // and one from those at which the calls really left, as an access log would have them.
 func compare(t *testing.T, tr traffic, path clients.Path, took time.Duration, real experienced) {
 	t.Helper()
-	var planned, logged []clients.Call
-	for i, at := range tr.calls {
-		planned = append(planned, clients.Call{At: at, Took: took})
-		left := real.LeftUS[i]
-		logged = append(logged, clients.Call{At: time.Duration(left[0]) * time.Microsecond, Took: time.Duration(left[1]) * time.Microsecond})
+	var planned []clients.Call
+	for _, at := range tr.calls {
+		planned = append(planned, clients.Call{At: at, Took: -1})
 	}
 	if late := real.late(); late > leavesWithin {
 		t.Fatalf("in %d rounds its calls were never made in time, but %s late at best: the machine is too busy", clientRounds, late)
 	}
 	share := float64(real.Failed) / float64(real.Calls)
 	t.Logf("experienced %.1f%% (%d of %d: %v); the latest call left %d ms late", 100*share, real.Failed, real.Calls, real.Errors, real.LateMS)
-	for source, calls := range map[string][]clients.Call{"the planned times": planned, "the log": logged} {
-		p, ok := clients.Predict(calls, clients.Pool{Client: tr.client(), Connections: burstPool}, path)
-		t.Logf("predicted %.1f%% (%d) by %s; %.0f%% of %d gaps lie in the band", 100*p.FailedShare(), p.Failed, source, 100*p.BandShare(), p.Gaps)
-		if off := math.Abs(share - p.FailedShare()); !ok || off > tr.within {
-			t.Errorf("the prediction by %s is %.1f points off", source, 100*off)
-		}
-	}
+	in := diagnose.Input{Spec: probes.Spec{Kind: probes.KindIdle, Client: new(tr.client()), Pool: burstPool}}
+	in.Observations = []probes.Observation{{Attempts: []probes.Attempt{{Reason: probes.ReasonOK, Elapsed: took}}}}
+	all := diagnose.Predict(in, path, diagnose.CallTimes{Source: "the planned times", Calls: planned}, diagnose.CallTimes{Source: "the log", Calls: real.log(t).Calls})
+	want := 2
 	if tr.shape != nil {
-		in := diagnose.Input{Spec: probes.Spec{Kind: probes.KindBurst, Burst: tr.shape, Client: new(probes.Client)}}
-		*in.Spec.Client = tr.client()
-		in.Observations = []probes.Observation{{Attempts: []probes.Attempt{{Reason: probes.ReasonOK, Elapsed: took}}}}
+		in.Spec.Kind, in.Spec.Burst = probes.KindBurst, tr.shape
 		times, _ := diagnose.DeclaredTimes(in.Spec)
-		all := diagnose.Predict(in, path, times)
-		if len(all) != 1 || math.Abs(share-all[0].FailedShare()) > tr.within {
-			t.Errorf("predicted by the declared shape: %+v", all)
+		all, want = append(all, diagnose.Predict(in, path, times)...), 3
+	}
+	if len(all) != want {
+		t.Errorf("%d predictions, want %d", len(all), want)
+	}
+	for _, p := range all {
+		t.Logf("predicted %.1f%% (%d) by %s; %.0f%% of %d gaps lie in the band", 100*p.FailedShare(), p.Failed, p.Source, 100*p.BandShare(), p.Gaps)
+		if off := math.Abs(share - p.FailedShare()); off > tr.within {
+			t.Errorf("the prediction by %s is %.1f points off", p.Source, 100*off)
 		}
 	}
 	if share <= tr.least {

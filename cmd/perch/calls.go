@@ -35,6 +35,9 @@ func aboutCalls(log calllog.Log) []string {
 	if log.NoUnit > 0 {
 		said = append(said, fmt.Sprintf("how long %d calls took is said without a unit that is sure, and not used", log.NoUnit))
 	}
+	if log.Failed > 0 {
+		said = append(said, "how long "+count(log.Failed, "call", "calls")+" took that failed is not used")
+	}
 	if log.Took >= 0 {
 		said = append(said, tookWords(log.Took)+" a call in the median")
 	}

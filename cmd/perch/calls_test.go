@@ -23,6 +23,8 @@ func TestSourceOf(t *testing.T) {
 		{calllog.Log{Calls: two, Lines: 2, Took: 4 * time.Millisecond}, "calls.txt (4 ms a call in the median)"},
 		{calllog.Log{Calls: two, Lines: 50_000, Skipped: 3, Bad: 7, Took: 4 * time.Second}, "calls.txt (3 of its 50000 lines say no call, the first is line 7; 4 s a call in the median)"},
 		{calllog.Log{Calls: two, Lines: 2, NoUnit: 2, Spread: true, Took: -1}, "calls.txt (times in whole seconds, whose calls are spread evenly over them; how long 2 calls took is said without a unit that is sure, and not used)"},
+		{calllog.Log{Calls: two, Lines: 2, Failed: 1, Took: time.Second}, "calls.txt (how long 1 call took that failed is not used; 1 s a call in the median)"},
+		{calllog.Log{Calls: two, Lines: 2, Failed: 2, Took: -1}, "calls.txt (how long 2 calls took that failed is not used)"},
 		{calllog.Log{Calls: two, Lines: 9, Dropped: 7, Took: -1}, "calls.txt (of 9 calls those of its last 2 lines with one)"},
 	} {
 		if got := sourceOf("/a/calls.txt", tt.log); got != tt.want {

@@ -17,8 +17,9 @@ func (commonForm) read(line string) (made, bool) {
 	if !ok {
 		return made{}, false
 	}
-	m := made{at: at, ends: true}
-	m.took, m.noUnit = commonTook(wordsOf(rest))
+	words := wordsOf(rest)
+	m := made{at: at, ends: true, failed: unansweredAt(words)}
+	m.took, m.noUnit = commonTook(words)
 	return m, true
 }
 
@@ -140,7 +141,7 @@ func (envoyForm) read(line string) (made, bool) {
 	if !ok || len(words) < 6 || !words[0].quoted {
 		return made{}, false
 	}
-	m := made{at: at, took: -1}
+	m := made{at: at, took: -1, failed: unansweredAt(words) || flagged(words[2].text)}
 	numbers := 0 // in a row: bytes received, bytes sent, duration
 	for _, w := range words[3:] {
 		took, number := tookOf(w.text, time.Millisecond)
@@ -171,13 +172,14 @@ func (haproxyForm) read(line string) (made, bool) {
 		if times := strings.Split(words[2].text, "/"); len(times) == 5 && !strings.HasPrefix(times[4], "+") { // logged before its end
 			m.took, _ = orUnknown(tookOf(times[4], time.Millisecond))
 		}
+		m.failed = len(words) > 3 && unanswered(words[3].text)
 	}
 	return m, true
 }
 
 // elbForm is the log of an AWS load balancer: of an Application Load Balancer the type, the
-// answer's time, balancer, client, target, and three times in seconds that follow each other; a
-// Classic one has no type, and the time of the call.
+// answer's time, balancer, client, target, three times in seconds that follow each other, and the
+// balancer's and the target's status; a Classic one has no type, and the time of the call.
 type elbForm struct{}
 
 func (elbForm) says() string { return "an AWS load balancer's access log" }
@@ -195,7 +197,7 @@ func (elbForm) read(line string) (made, bool) {
 	if !ok || !strings.Contains(words[2].text, ":") {
 		return made{}, false
 	}
-	m.at = at
+	m.at, m.failed = at, unanswered(words[7].text) || unanswered(words[8].text)
 	for _, w := range words[4:7] { // -1: it did not get so far
 		part, ok := tookOf(w.text, time.Second)
 		if !ok {

@@ -23,7 +23,7 @@ const (
 
 // Log is what a file says of an application's calls.
 type Log struct {
-	Calls   []clients.Call // by time, since the first; Took is negative where a line does not say it
+	Calls   []clients.Call // by time, since the first; Took is negative where a line does not say it, or the call failed
 	First   time.Time      // when the first one was made
 	Lines   int            // of the file
 	Blank   int            // lines that are empty, or comments
@@ -31,6 +31,7 @@ type Log struct {
 	Bad     int            // the first of those, from 1; 0: there is none
 	Dropped int            // calls that were left out, since there are more than Most
 	NoUnit  int            // calls that say how long they took in a unit that is not sure: their Took is negative
+	Failed  int            // calls that the server itself did not answer: their Took is negative
 	Took    time.Duration  // how long a call took, in the median of those that say it; negative: none does
 	Spread  bool           // the times are whole seconds: calls of one second are spread evenly over it
 }
@@ -41,17 +42,27 @@ type made struct {
 	took   time.Duration // negative: not known
 	ends   bool          // the time is that of the answer
 	noUnit bool          // it is said how long it took, in a unit that is not sure
+	failed bool          // the server itself did not answer
+}
+
+// holds is for how long an answer to such a call holds its connection, negative where it is not
+// known: one that failed at once on a dead connection took a millisecond, and says nothing of that.
+func (m made) holds() time.Duration {
+	if m.failed {
+		return -1
+	}
+	return m.took
 }
 
 // Read reads a file of any length. Each line is one call, in any of these forms, the file's
 // first call deciding which one:
 //   - a time: RFC 3339 or seconds since 1970, and after a space or a comma how long the call took,
-//     in seconds or as a duration such as 120ms;
+//     in seconds or as a duration such as 120ms, and behind that "failed" where it did;
 //   - an access log in common or combined format, of Envoy, HAProxy or an AWS load balancer;
 //   - JSON, an object a line, with the usual names of such fields.
 //
 // How long a call took is read only where its unit is sure. A time of an answer is moved back by
-// it. A file of which most lines say no call is refused. name is the file's, for errors, which say
+// it. Where a line says that the server itself did not answer, it is used for nothing else. A file of which most lines say no call is refused. name is the file's, for errors, which say
 // the line, and nothing of what it holds.
 func Read(r io.Reader, name string) (Log, error) {
 	read := reading{log: Log{}, name: name}
@@ -179,33 +190,35 @@ func (r *reading) done() (Log, error) {
 		}
 	}
 	slices.SortStableFunc(r.kept, byTime)
-	r.log.Took, r.log.NoUnit = durations(r.kept)
+	r.log.count(r.kept)
 	first := r.kept[0].at
 	r.log.First = time.Unix(0, first).UTC()
 	r.log.Calls = make([]clients.Call, 0, len(r.kept))
 	for _, m := range r.kept {
-		r.log.Calls = append(r.log.Calls, clients.Call{At: time.Duration(m.at - first), Took: m.took})
+		r.log.Calls = append(r.log.Calls, clients.Call{At: time.Duration(m.at - first), Took: m.holds()})
 	}
 	return r.log, nil
 }
 
-// durations are how long a call took in the median, negative where none says it, and how
-// many say it in a unit that is not sure.
-func durations(all []made) (time.Duration, int) {
+// count says how long a call took in the median, how many say it in a unit that is not
+// sure, and how many failed.
+func (l *Log) count(all []made) {
 	var known []time.Duration
-	unsure := 0
 	for _, m := range all {
-		if m.took >= 0 {
+		switch {
+		case m.failed:
+			l.Failed++
+		case m.took >= 0:
 			known = append(known, m.took)
-		} else if m.noUnit {
-			unsure++
+		case m.noUnit:
+			l.NoUnit++
 		}
 	}
-	if len(known) == 0 {
-		return -1, unsure
+	l.Took = -1
+	if len(known) > 0 {
+		slices.Sort(known)
+		l.Took = known[len(known)/2]
 	}
-	slices.Sort(known)
-	return known[len(known)/2], unsure
 }
 
 // spread moves the calls of one second evenly over it, and reports whether any second has several.

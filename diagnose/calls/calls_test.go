@@ -123,12 +123,13 @@ func TestReadIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever a file holds, calls come in order, none is before the first, and no error shows the file.
+// FuzzRead: whatever a file holds, calls come in order, none is before the first, none that failed says how long it took, and no error shows the file.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
-		"2026-03-02T10:00:00.5Z 0.25\n3\n", "1772445600250\n", `{"time":"2026-03-02T10:00:01.5Z","request_time":0.5}`,
+		"2026-03-02T10:00:00.5Z 0.25\n3\n", "1.5 1ms failed\n2.5 60ms\n", "1772445600250\n", `{"time":"2026-03-02T10:00:01.5Z","request_time":0.5}`,
 		`h - - [02/Mar/2026:10:00:01 +0000] "GET / HTTP/1.1" 200 512 "-" "-" 0.12`, "10\n10\n9223372036854775807\n", "1e9\n0.0.0\n",
 		`[2026-03-02T10:00:01.500Z] "GET / HTTP/1.1" 200 - 0 5 4 3 "-"`, `x[1]: h:1 [02/Mar/2026:10:00:01.500] f b/s 1/0/3/6/10 200 5`, "http 2026-03-02T10:00:01.5Z a h:1 h:2 0.1 0.2 0.3 200 200 1 2",
+		`[2026-03-02T10:00:01.500Z] "GET / HTTP/1.1" 503 UC 0 5 4 3 "-"`, `{"ts":1.5,"duration_ms":1,"error":{"a":1}}`,
 	} {
 		f.Add(seed)
 	}
@@ -143,6 +144,15 @@ func FuzzRead(f *testing.F) {
 		}
 		if len(got.Calls) == 0 || len(got.Calls)+got.Skipped+got.Blank != got.Lines || got.Skipped > len(got.Calls) || (got.Bad > 0) != (got.Skipped > 0) || got.Calls[0].At != 0 {
 			t.Fatalf("%+v", got)
+		}
+		unknown := 0
+		for _, c := range got.Calls {
+			if c.Took < 0 {
+				unknown++
+			}
+		}
+		if got.Failed+got.NoUnit > unknown || (got.Took >= 0) != (unknown < len(got.Calls)) {
+			t.Fatalf("%d of unknown duration: %+v", unknown, got)
 		}
 		if !slices.IsSortedFunc(got.Calls, func(a, b clients.Call) int { return int(max(-1, min(1, a.At-b.At))) }) {
 			t.Fatalf("not in order: %+v", got.Calls)

@@ -2,6 +2,7 @@ package calls
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +31,7 @@ func blank(line string) bool {
 	return line == "" || strings.HasPrefix(line, "#")
 }
 
-// timeForm is a time, and perhaps how long the call took.
+// timeForm is a time, and perhaps how long the call took, and that it failed.
 type timeForm struct{}
 
 func (timeForm) says() string { return "a time, RFC 3339 or seconds since 1970" }
@@ -44,7 +45,7 @@ func (timeForm) read(line string) (made, bool) {
 	if !ok {
 		return made{}, false
 	}
-	m := made{at: at, took: -1}
+	m := made{at: at, took: -1, failed: slices.Contains(fields[1:min(3, len(fields))], failedWord)}
 	if len(fields) > 1 {
 		if took, ok := tookOf(fields[1], time.Second); ok {
 			m.took = took

@@ -61,7 +61,7 @@ func (f jsonForm) read(line string) (made, bool) {
 		if !ok {
 			continue
 		}
-		m := made{at: at, ends: !name.begins}
+		m := made{at: at, ends: !name.begins, failed: fields.failed()}
 		m.took, m.noUnit = fields.took(f.sure)
 		return m, true
 	}

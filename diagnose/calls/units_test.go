@@ -34,7 +34,7 @@ func TestUnits(t *testing.T) {
 		{"Apache's %D with its unit", common + ` "-" "curl" 120000us`, 120 * ms, false, false},
 		{"Traefik", common + ` "-" "curl" 45 "shop@docker" "http://10.0.0.1:80" 12ms`, 12 * ms, false, false},
 		{"Envoy", `[2026-03-02T10:00:02.000Z] "GET / HTTP/2" 200 - 154 12 226 100 "10.0.0.1" "curl" "id" "shop" "tcp://10.0.0.2:80"`, 226 * ms, true, false},
-		{"Istio", `[2026-03-02T10:00:02.000Z] "GET / HTTP/1.1" 503 UC via_upstream - "-" 156 91 30004 - "-" "curl" "id" "shop" "10.0.0.2:80" outbound|80||shop`, 30004 * ms, true, false},
+		{"Istio", `[2026-03-02T10:00:02.000Z] "GET / HTTP/1.1" 200 - via_upstream - "-" 156 91 30004 - "-" "curl" "id" "shop" "10.0.0.2:80" outbound|80||shop`, 30004 * ms, true, false},
 		{"Istio before 1.6", `[2026-03-02T10:00:02.000Z] "GET / HTTP/1.1" 200 - "-" "-" 0 135 4 3 "-" "curl"`, 4 * ms, true, false},
 		{"HAProxy", `Mar  2 10:00:02 h haproxy[14389]: 192.0.2.1:33317 [02/Mar/2026:10:00:02.000] in~ shop/s1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 "GET / HTTP/1.1"`, 109 * ms, true, false},
 		{"HAProxy, logged before its end", `h haproxy[1]: 192.0.2.1:3 [02/Mar/2026:10:00:02.000] in shop/s1 10/0/30/69/+109 200 +2750 - -`, unknown, true, false},

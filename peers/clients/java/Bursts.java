@@ -18,7 +18,7 @@ import org.apache.http.util.EntityUtils;
  * through one pool. Every line of the input is a job: id, URL, the pool's size, from how many ms of idleness on it looks
  * (-1: never), whether automatic retries are on, and the calls' times in ms since the first. Every line of the output says how
  * many calls there were, how many failed, with what, how late the latest one left, and of each call when it left since the first
- * and how long it took, in microseconds.
+ * and how long it took, in microseconds, and whether it failed (1).
  */
 final class Bursts {
     public static void main(String[] args) throws Exception {
@@ -60,7 +60,7 @@ final class Bursts {
             for (int round = 0; round < 5; round++) {
                 List<Thread> calls = new ArrayList<>();
                 for (int i = 0; i < 20; i++) {
-                    Thread t = new Thread(() -> call(client, job[1], 0, new long[2]));
+                    Thread t = new Thread(() -> call(client, job[1], 0, new long[3]));
                     t.start();
                     calls.add(t);
                 }
@@ -88,7 +88,7 @@ final class Bursts {
         CloseableHttpClient client = client(job);
         TreeMap<String, Integer> errors = new TreeMap<>();
         String[] times = job[5].split(",");
-        long[][] left = new long[times.length][2];
+        long[][] left = new long[times.length][3];
         List<Thread> calls = new ArrayList<>();
         for (int i = 0; i < times.length; i++) {
             long offset = Long.parseLong(times[i]) * 1_000_000L;
@@ -112,7 +112,7 @@ final class Bursts {
         StringBuilder log = new StringBuilder();
         for (int i = 0; i < times.length; i++) {
             late = Math.max(late, left[i][0] - start - later - Long.parseLong(times[i]) * 1_000_000L);
-            log.append(i > 0 ? "," : "").append("[" + (left[i][0] - start - later) / 1000 + "," + left[i][1] / 1000 + "]");
+            log.append(i > 0 ? "," : "").append("[" + (left[i][0] - start - later) / 1000 + "," + left[i][1] / 1000 + "," + left[i][2] + "]");
         }
         print(job[0], times.length, errors, "\"late_ms\":" + late / 1_000_000 + ",\"left_us\":[" + log + "]");
     }
@@ -136,6 +136,7 @@ final class Bursts {
             get(client, url);
             return null;
         } catch (Exception e) {
+            left[2] = 1;
             return e.getClass().getName();
         } finally {
             left[1] = System.nanoTime() - left[0];
