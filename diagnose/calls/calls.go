@@ -62,8 +62,9 @@ func (m made) holds() time.Duration {
 //   - JSON, an object a line, with the usual names of such fields.
 //
 // How long a call took is read only where its unit is sure. A time of an answer is moved back by
-// it. Where a line says that the server itself did not answer, it is used for nothing else. A file of which most lines say no call is refused. name is the file's, for errors, which say
-// the line, and nothing of what it holds.
+// it. Where a line says that the server itself did not answer, it is used for nothing else. A file
+// of which most lines say no call is refused. name is the file's, for errors, which say the line,
+// and nothing of what it holds.
 func Read(r io.Reader, name string) (Log, error) {
 	read := reading{log: Log{}, name: name}
 	lines := bufio.NewReaderSize(r, longestLine)
