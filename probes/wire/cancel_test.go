@@ -18,6 +18,7 @@ const promptly = 2 * time.Second
 
 // Each place that waits is left when the context ends.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	for _, f := range flavors(t) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Run("answer", func(t *testing.T) { cancelExchange(t, f, (*peer).linger, 0) })

@@ -62,6 +62,7 @@ func TestH2HoldAnswers(t *testing.T) {
 // PINGs of our own are sent where the application's client sends them; who does
 // not answer is noted.
 func TestH2HoldPings(t *testing.T) {
+	t.Parallel()
 	for name, deaf := range map[string]bool{"answered": false, "unanswered": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,6 +105,7 @@ func TestH2HoldPings(t *testing.T) {
 // Go and Caddy leave a second between GOAWAY and FIN, and may serve a stream in
 // it: the hold goes on, and the reuse is idle_goaway, whatever comes of it.
 func TestH2ReuseAfterGoaway(t *testing.T) {
+	t.Parallel()
 	const forever = 1<<31 - 1
 	for _, tt := range []struct {
 		name string

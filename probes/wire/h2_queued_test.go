@@ -70,6 +70,7 @@ func queuedGoaways() []queuedGoaway {
 // A GOAWAY that has come before the write is idle_goaway, however it stands in the
 // queue, and whether the hold has seen it or not; and it is dated before the write.
 func TestH2QueuedGoaway(t *testing.T) {
+	t.Parallel()
 	for _, f := range h2flavors(t) {
 		for _, q := range queuedGoaways() {
 			for name, used := range map[string]bool{"used": true, "unused": false} { // TLS's tickets wait on an unused one

@@ -114,6 +114,7 @@ func h2AfterRequest() []h2ending {
 }
 
 func TestH2AfterTheRequest(t *testing.T) {
+	t.Parallel()
 	for _, f := range h2flavors(t) {
 		for _, e := range h2AfterRequest() {
 			if e.tls && f.client == nil {

@@ -35,6 +35,7 @@ func byName(o wire.Options) wire.Options {
 // work, the connection is held and used again, and the kernel's evidence is of
 // the connection to the proxy, which acknowledges every byte.
 func TestThroughProxy(t *testing.T) {
+	t.Parallel()
 	a := authority(t)
 	for _, f := range fronts(t, a) {
 		for _, host := range flavors(t) {
@@ -107,6 +108,7 @@ const password = "hunter2-is-secret"
 // Each way in which a proxy does not do its part is the reason proxy, says which
 // proxy and what it did, and never the credentials.
 func TestProxyFails(t *testing.T) {
+	t.Parallel()
 	a := authority(t)
 	said := func(answer string) func(*peer) {
 		return func(p *peer) { p.request(); p.say(answer); p.linger() }

@@ -98,6 +98,7 @@ func (e ending) request(t testing.TB) wire.Request {
 }
 
 func TestAfterTheRequest(t *testing.T) {
+	t.Parallel()
 	for _, f := range flavors(t) {
 		for _, e := range afterRequest() {
 			if e.want(f) == "" {

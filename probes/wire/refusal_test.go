@@ -95,6 +95,7 @@ func TestRefusalCut(t *testing.T) {
 // A handshake that is taken back while a connection is held that never carried a
 // request is no idle timeout.
 func TestUnusedAndRefused(t *testing.T) {
+	t.Parallel()
 	for _, alpn := range []string{"http/1.1", "h2"} {
 		for _, search := range []bool{false, true} {
 			t.Run(alpn, func(t *testing.T) {

@@ -45,6 +45,7 @@ func little(o *wire.Options) {
 // A peer that pings and reads nothing does not hold up the hold, and what it has
 // no room for is not lost: the request comes behind it, and no record is cut.
 func TestH2PeerReadsNothing(t *testing.T) {
+	t.Parallel()
 	const pings = 900 // their answers are more than both ends have room for, and no flood yet
 	for _, f := range h2flavors(t) {
 		for name, reads := range map[string]bool{"until it is asked": true, "ever": false} {
