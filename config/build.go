@@ -254,13 +254,10 @@ func fields(list []fieldSettings) []probes.Field {
 
 // where is the place of a dotted top-level key in whichever file has it.
 func (c *checker) where(path string) place {
-	found := place{file: "config", path: path}
-	for at, line := range c.lines {
-		if file, p, _ := strings.Cut(at, "\x00"); p == path && (found.line == 0 || file < found.file) {
-			found = place{file, line, path}
-		}
+	if at, there := c.tops[path]; there {
+		return at
 	}
-	return found
+	return place{file: "config", path: path}
 }
 
 // mistaken reports whether something was wrong with a value.

@@ -1,10 +1,24 @@
 package config
 
-import "time"
+import (
+	"slices"
+	"sync"
+	"time"
+)
 
-// table is the whole config. It is built anew on each call: nothing global can
-// be changed by accident.
-func table() value {
+// The table and those of its fields that may stand at several levels: made once,
+// for perch serve looks at its config every few seconds, and making them costs more
+// than the rest of a small one's check. Nobody may change them.
+//
+//nolint:gochecknoglobals // they cannot change: constants that have to be computed
+var (
+	table        = sync.OnceValue(wholeTable)
+	targetFields = sync.OnceValue(fieldsOfTarget)
+	sharedFields = sync.OnceValue(fieldsOfAll)
+)
+
+// wholeTable is the whole config.
+func wholeTable() value {
 	return mappingOf(
 		field{key: "version", doc: "Format of this file.", value: version(), builtin: 1},
 		field{key: "name", doc: "Name of this perch: part of the push group and of every metric.", value: name()},
@@ -53,12 +67,11 @@ func target() value {
 		{key: "probes", doc: "What is done to it.", value: listOf(probe(), 1, 200), required: true},
 		{key: "accepted", doc: "Findings that are known and lived with: they fire only outside of it.", value: listOf(accepted(), 0, 50)},
 	}
-	fields = append(fields, targetFields()...)
-	return mappingOf(append(fields, sharedFields()...)...).withRules(sharedRules).like("{name: ..., url: https://..., probes: [...]}")
+	return mappingOf(slices.Concat(fields, targetFields(), sharedFields())...).withRules(sharedRules).like("{name: ..., url: https://..., probes: [...]}")
 }
 
-// targetFields are a target's settings that defaults may hold too.
-func targetFields() []field {
+// fieldsOfTarget are a target's settings that defaults may hold too.
+func fieldsOfTarget() []field {
 	return []field{
 		{key: "rate_limit", doc: "What the API allows the whole service.", value: rate(), builtin: "20/s"},
 		{key: "share", doc: "How much of rate_limit perch may use.", value: percent(), builtin: "5%"},
@@ -70,11 +83,11 @@ func targetFields() []field {
 	}
 }
 
-func defaultFields() []field { return append(targetFields(), sharedFields()...) }
+func defaultFields() []field { return slices.Concat(targetFields(), sharedFields()) }
 
-// sharedFields may stand in defaults, on a target and on a probe; the nearest
+// fieldsOfAll may stand in defaults, on a target and on a probe; the nearest
 // wins.
-func sharedFields() []field {
+func fieldsOfAll() []field {
 	const second = time.Second
 	return append([]field{
 		{key: "owner", doc: "Who is told; shown in notices.", value: text("a name")},
@@ -114,8 +127,7 @@ func probe() value {
 		{key: "kind", doc: "What is done.", value: kind(), required: true},
 		{key: "path", doc: "Behind the target's url, with its literal query.", value: requestPath()},
 	}
-	fields = append(fields, reachProbeFields()...)
-	return mappingOf(append(fields, sharedFields()...)...).withRules(probeRules).withSchema(whereKind()).like("{name: ..., kind: http, path: /...}")
+	return mappingOf(slices.Concat(fields, reachProbeFields(), sharedFields())...).withRules(probeRules).withSchema(whereKind()).like("{name: ..., kind: http, path: /...}")
 }
 
 func header() value {

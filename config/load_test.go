@@ -175,6 +175,11 @@ func TestEnvironmentAndFlagsWin(t *testing.T) {
 			}
 		}
 	}
+
+	_, err := Parse(Options{Env: env}, File{"perch.yaml", []byte(smallest + "name: FROM_FILE\nmetrics: {textfile: a.prom}\n")})
+	if err == nil || strings.Contains(err.Error(), "needs a name") {
+		t.Errorf("a name that is wrong in both is missing in neither: %v", err)
+	}
 }
 
 func TestFolder(t *testing.T) {

@@ -64,9 +64,7 @@ func credential(name, val string) bool {
 }
 
 // folded is a name as people mean it, however they write it.
-func folded(name string) string {
-	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))
-}
+func folded(name string) string { return without(strings.ToLower(name), "-_.") }
 
 // exposed tells of a literal that looks like a secret: as a mistake, where it is
 // one for sure and many are going to read the config.

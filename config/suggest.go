@@ -15,30 +15,57 @@ func didYouMean(s string, candidates []string) string {
 // for case and separators, a word people use for it, or a few edits away. Empty
 // when none is.
 func nearest(s string, candidates []string) string {
-	synonyms := map[string]string{
-		"off": "none", "no": "none", "false": "none", "disabled": "none", "unlimited": "none", "infinite": "none", "0": "none", "-1": "none",
-		"on": "always", "yes": "always", "true": "always", "timeout": "timeouts", "interval": "every", "schedule": "every", "hold": "holds",
-		"endpoint": "url", "type": "kind", "assert": "expect", "expectations": "expect",
-	}
-	folded := fold(s)
+	said, meant := fold(s), synonym(s)
 	best, distance := "", 3
 	for _, c := range candidates {
-		if fold(c) == folded {
+		candidate := fold(c)
+		if candidate == said {
 			return c
 		}
-		if synonym := synonyms[strings.ToLower(s)]; synonym == c || synonym == "none" && c == "never" {
+		if meant == c || meant == "none" && c == "never" {
 			return c
 		}
 		// One edit in a short word is already another word.
-		if d := edits(folded, fold(c)); d < distance && d*4 <= len(c) {
+		if d := edits(said, candidate); d < distance && d*4 <= len(c) {
 			best, distance = c, d
 		}
 	}
 	return best
 }
 
-func fold(s string) string {
-	return strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(s))
+// synonym is perch's word for one that people use; empty: it knows none.
+func synonym(s string) string {
+	switch strings.ToLower(s) {
+	case "off", "no", "false", "disabled", "unlimited", "infinite", "0", "-1":
+		return "none"
+	case "on", "yes", "true":
+		return "always"
+	case "timeout":
+		return "timeouts"
+	case "interval", "schedule":
+		return "every"
+	case "hold":
+		return "holds"
+	case "endpoint":
+		return "url"
+	case "type":
+		return "kind"
+	case "assert", "expectations":
+		return "expect"
+	}
+	return ""
+}
+
+func fold(s string) string { return without(strings.ToLower(s), "-_. ") }
+
+// without is s less some signs.
+func without(s, signs string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(signs, r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // edits is the Levenshtein distance, at most 3 for what is much longer.

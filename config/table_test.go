@@ -1,12 +1,14 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -72,6 +74,43 @@ func TestTable(t *testing.T) {
 	})
 	if fields < 150 {
 		t.Errorf("%d fields visited, want the whole table", fields)
+	}
+}
+
+// TestTheTableStaysAsItIs: configs, good and bad, are checked at once by the same
+// table, and leave it as it was.
+func TestTheTableStaysAsItIs(t *testing.T) {
+	before, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(files []string) []string {
+		said := make([]string, len(files))
+		for i, name := range files {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Error(err)
+			}
+			c, err := Parse(Options{}, File{name, data})
+			said[i] = fmt.Sprint(err, c.Warnings, len(c.Targets))
+		}
+		return said
+	}
+	files := append(glob(t, "testdata/good/*.yaml"), glob(t, "testdata/bad/*.yaml")...)
+	alone := check(files)
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			for i, said := range check(files) {
+				if said != alone[i] {
+					t.Errorf("%s: %s, want %s", files[i], said, alone[i])
+				}
+			}
+		})
+	}
+	all.Wait()
+	if after, err := Schema(); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the table is another than before (%v)", err)
 	}
 }
 

@@ -50,8 +50,9 @@ type checker struct {
 	example  string // where a start is found, for a file that is empty
 	mistakes []Mistake
 	warnings []Mistake
-	lines    map[string]int  // of each value, by file and path
-	broken   map[string]bool // files that could not be walked
+	lines    map[string]int   // of each value, by file and path
+	tops     map[string]place // of each value outside of targets, by path
+	broken   map[string]bool  // files that could not be walked
 	nodes    int
 	full     bool // the bound was met and told
 	optional bool // nothing is required: a flag's single key
@@ -60,7 +61,7 @@ type checker struct {
 }
 
 func newChecker(o Options) *checker {
-	return &checker{options: o, root: table(), example: "want version, targets and more; examples/minimal.yaml is a start", lines: map[string]int{}, broken: map[string]bool{}, sets: map[string]*expect.Set{}}
+	return &checker{options: o, root: table(), example: "want version, targets and more; examples/minimal.yaml is a start", lines: map[string]int{}, tops: map[string]place{}, broken: map[string]bool{}, sets: map[string]*expect.Set{}}
 }
 
 func (c *checker) wrong(at place, problem, fix string) {
@@ -86,6 +87,25 @@ func (c *checker) has(p place, key string) bool {
 	return there
 }
 
+// met notes where a value stands.
+func (c *checker) met(at place) {
+	c.lines[at.file+"\x00"+at.path] = at.line
+	if strings.HasPrefix(at.path, "targets[") {
+		return
+	}
+	if first, there := c.tops[at.path]; !there || at.before(first) {
+		c.tops[at.path] = at
+	}
+}
+
+// before reports which of two is told: one with a line, then the first by file.
+func (p place) before(other place) bool {
+	if (p.line > 0) != (other.line > 0) {
+		return p.line > 0
+	}
+	return p.file <= other.file
+}
+
 // walk checks a node against v. ok is false when nothing of it can be used.
 func (c *checker) walk(n *yaml.Node, v *value, at place) (out any, ok bool) {
 	if n.Kind == yaml.AliasNode {
@@ -95,7 +115,7 @@ func (c *checker) walk(n *yaml.Node, v *value, at place) (out any, ok bool) {
 		c.giveUp(at)
 		return nil, false
 	}
-	c.lines[at.file+"\x00"+at.path] = at.line
+	c.met(at)
 	if n.Style&yaml.TaggedStyle != 0 {
 		c.wrong(at, "has a YAML tag (!...), which is not supported", "leave it out; text that begins with ! is put in quotes")
 		return nil, false
