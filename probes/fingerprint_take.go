@@ -163,13 +163,14 @@ func (k *taking) connectAll(ctx context.Context, addresses []netip.Addr, limits 
 	pace := paceOf(k.target.Budget())
 	most := mostConnects(len(addresses), pace)
 	for n := range most {
+		i := n % len(addresses)
+		if n >= len(addresses) && k.out.Connections[i].Problem != "" {
+			continue // what was not reached is not waited for either
+		}
 		if n > 0 && !pause(ctx, pace) {
 			break
 		}
-		i := n % len(addresses)
-		if n < len(addresses) || k.out.Connections[i].Problem == "" {
-			k.connect(ctx, i, limits)
-		}
+		k.connect(ctx, i, limits)
 	}
 	for range int(connectsWithin/pace) + 1 - most {
 		i := slices.IndexFunc(k.seen, (*seen).doubted)

@@ -126,6 +126,37 @@ func TestPrintKeepsNoSecretOfAURL(t *testing.T) {
 	}
 }
 
+// TestPrintWaitsForNobody: where no address can be reached a second look is not
+// waited for, and beside one that can the others are not.
+func TestPrintWaitsForNobody(t *testing.T) {
+	const a, b = "192.0.2.200:80", "192.0.2.199:80"
+	for _, tt := range []struct {
+		reached string
+		opened  []string
+		took    time.Duration
+	}{
+		{"", []string{a, b}, 1100 * time.Millisecond},
+		{b, []string{a, b, b, b}, 3300 * time.Millisecond},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var d dials
+			target := printed(t, "http://api.example")
+			target.RateLimit = 1
+			began := time.Now()
+			probes.TakePrint(t.Context(), target, probes.Network{}, probes.PrintEnv{Resolve: many(2), Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, _ := d.dial(ctx, network, address)
+				if address != tt.reached {
+					return nil, errors.New("refused")
+				}
+				return conn, nil
+			}})
+			if took := time.Since(began); took != tt.took || !slices.Equal(d.to, tt.opened) {
+				t.Errorf("%q is reached: %q in %s, want %q in %s", tt.reached, d.to, took, tt.opened, tt.took)
+			}
+		})
+	}
+}
+
 // dials is a network that takes every connection, and keeps when it was asked for
 // which.
 type dials struct {
