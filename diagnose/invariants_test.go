@@ -19,11 +19,11 @@ func TestRulingsNeverContradict(t *testing.T) {
 	if testing.Short() {
 		runs = 300
 	}
-	seen := map[string]int{}
+	seen, words := map[string]int{}, newReader()
 	for seed := range runs {
 		in := dice{rand.New(rand.NewPCG(uint64(seed), 7))}.input()
 		for i, o := range Judge(in) {
-			for _, fault := range append(contradictions(in, o), sayings(o)...) {
+			for _, fault := range append(contradictions(in, o), words.sayings(o)...) {
 				if seen[fault.kind]++; seen[fault.kind] == 1 {
 					t.Errorf("seed %d, outcome %d: %s: %s\n%s %s %s: %s\n%s\n  %s", seed, i, fault.kind, fault.text,
 						o.Reason, o.Verdict, o.Diagnosis, o.Message, sentences(o), strings.Join(o.Advice, "\n  "))
@@ -110,32 +110,50 @@ func retries(in Input, o probes.Outcome, gap probes.Hypothesis) []fault {
 	if !slices.Contains(want, gap.Ruled) {
 		faults = append(faults, fault{fmt.Sprintf("retry_gap %s and the application's retry %q", gap.Ruled, cover), gap.Evidence})
 	}
-	warned := regexp.MustCompile(`executed|idempotent`)
 	for _, advice := range o.Advice {
 		adds := strings.Contains(advice, "Add `") || strings.Contains(advice, "send again") || strings.Contains(advice, "make 2 attempts")
-		if adds && !warned.MatchString(advice) {
+		if adds && !strings.Contains(advice, "executed") && !strings.Contains(advice, "idempotent") {
 			faults = append(faults, fault{"a retry is advised without a warning", advice})
 		}
 	}
 	return faults
 }
 
+// reader knows what no sentence holds. Each form is an expression of its own: one
+// that begins with fixed letters is found many times as fast as among others.
+type reader struct {
+	broken        []*regexp.Regexp
+	quotedOrNamed *regexp.Regexp
+}
+
+func newReader() reader {
+	r := reader{quotedOrNamed: regexp.MustCompile("`[^`]*`|\\.NET|[\\w.]+\\([^ ]*\\)[^ ]*")}
+	for _, form := range []string{
+		`  `, `\(\)`, `\( `, `%!`, `-\d`, `NaN`, `Inf`, ` [.,;:](\s|$)`, `,,`, `;;`, `,;`, `[^.]\.\.([^.]|$)`, `: *$`, `; *$`,
+		`\b1 (answers|requests|attempts|bytes)\b`, `answered 0`, `answer 0\b`, `below 0 ms`, `after 0 ms`, `above 0 ms`, `than 0 ms`,
+		` (and|of|after|the|while) *$`,
+	} {
+		r.broken = append(r.broken, regexp.MustCompile(form))
+	}
+	return r
+}
+
 // sayings: every sentence is whole, and every number can be.
-func sayings(o probes.Outcome) []fault {
+func (r reader) sayings(o probes.Outcome) []fault {
 	texts := append([]string{o.Message}, o.Advice...)
 	for _, h := range o.Hypotheses {
 		texts = append(texts, h.Evidence)
 	}
-	broken := regexp.MustCompile(`  |\(\)|\( |%!|-\d|NaN|Inf| [.,;:](\s|$)|,,|;;|,;|[^.]\.\.([^.]|$)|: *$|; *$|\b1 (answers|requests|attempts|bytes)\b|answered 0|answer 0\b|\b(below|after|above|than) 0 ms| (and|of|after|the|while) *$`)
-	quotedOrNamed := regexp.MustCompile("`[^`]*`|\\.NET|[\\w.]+\\([^ ]*\\)[^ ]*")
 	var faults []fault
 	for _, s := range texts {
 		if s == "" {
 			faults = append(faults, fault{"an empty sentence", ""})
 		}
-		s = quotedOrNamed.ReplaceAllString(s, "x")
-		if found := broken.FindString(s); found != "" {
-			faults = append(faults, fault{fmt.Sprintf("broken words %q", found), s})
+		s = r.quotedOrNamed.ReplaceAllString(s, "x")
+		for _, form := range r.broken {
+			if found := form.FindString(s); found != "" {
+				faults = append(faults, fault{fmt.Sprintf("broken words %q", found), s})
+			}
 		}
 	}
 	return faults

@@ -47,7 +47,7 @@ type rungView struct {
 }
 
 func newLadder(in Input) *ladder {
-	l := &ladder{in: in}
+	l := &ladder{in: in, rungs: make([]rungView, 0, len(in.Observations))}
 	for _, o := range in.Observations {
 		if o.Unused != in.unused {
 			continue

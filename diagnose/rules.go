@@ -58,13 +58,16 @@ func rulesOf(kind probes.Kind) []Rule {
 	return manyBook()
 }
 
-// The rules of each kind of probe: made once, for perch serve judges hundreds of
-// probes a second.
+// The rules of each kind of probe, and the reasons that most of what is judged is
+// held against: made once, for perch serve judges hundreds of probes a second.
 //
 //nolint:gochecknoglobals // they cannot change: constants that have to be computed
 var (
 	rungBook = sync.OnceValue(func() []Rule { return rulesWith(rungRules()) })
 	manyBook = sync.OnceValue(func() []Rule { return rulesWith(manyRules()) })
+
+	failures   = sync.OnceValue(reasonsOfFailures)
+	unanswered = sync.OnceValue(reasonsOfReuse)
 )
 
 func rulesWith(reused []Rule) []Rule {
@@ -140,8 +143,8 @@ func everythingRules() []Rule {
 	}
 }
 
-// failures are the reasons of attempts that were made and failed.
-func failures() []probes.Reason {
+// reasonsOfFailures are those of attempts that were made and failed.
+func reasonsOfFailures() []probes.Reason {
 	var failed []probes.Reason
 	for _, r := range probes.Reasons() {
 		switch r {

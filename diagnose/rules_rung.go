@@ -149,9 +149,9 @@ func ended() []probes.Reason {
 	}
 }
 
-// unanswered are the failures on a reused connection that its being reused may
+// reasonsOfReuse are the failures on a reused connection that its being reused may
 // explain. The other answers mean what they mean on a fresh connection.
-func unanswered() []probes.Reason {
+func reasonsOfReuse() []probes.Reason {
 	return append(ended(),
 		probes.ReasonBlackhole, probes.ReasonNoResponse, probes.ReasonProxyUpstreamReset,
 		probes.ReasonUnavailable, probes.ReasonStatus, probes.ReasonExpectation,
