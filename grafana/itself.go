@@ -127,25 +127,31 @@ func deliveryInks() []ink {
 func itselfServe() []panel {
 	return []panel{
 		{
-			look: lookStates, title: "Config", page: "serve", wide: 9, tall: 6, unit: "none", empty: "no perch serve",
+			look: lookStates, title: "Config", page: "serve", wide: 7, tall: 6, unit: "none", empty: "no perch serve",
 			about:   "Whether perch took its config in when it last changed. *refused*: the one before it runs on, and a restart would not come up. Its log says each mistake with its line.",
 			queries: []query{{`min by (perch, vantage, shard) (perch_config_last_reload_successful{` + ofPerch + `})`, "{{perch}} {{vantage}} {{shard}}"}},
 			words:   []word{{1, "taken in", good}, {0, "refused", bad}}, steps: []step{{0, bad}, {1, good}},
 		},
 		{
-			look: lookStat, title: "Age of the config", page: "serve", wide: 6, tall: 6, unit: "s", decimals: new(1.0), empty: "NO PERCH SERVE",
+			look: lookStat, title: "Age of the config", page: "serve", wide: 5, tall: 6, unit: "s", decimals: new(1.0), empty: "NO PERCH SERVE",
 			about:   "How long ago perch took in the config that runs now: at its start, or since a change. Older than your last change: perch refused that, or the ConfigMap has not reached the Pod, which takes a minute or two.",
 			queries: []query{{`time() - max by (perch, vantage) (perch_config_last_reload_success_timestamp_seconds{` + ofPerch + `})`, "{{perch}} {{vantage}}"}},
 			steps:   []step{{0, info}}, style: style{names: true, plain: true},
 		},
 		{
-			look: lookSeries, title: "Replicas", page: "deploy", wide: 9, tall: 6, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no replicas",
+			look: lookSeries, title: "Replicas", page: "deploy", wide: 6, tall: 6, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no replicas",
 			about: "Of replicas that elect a leader, one probes and the others stand by. No leader for longer than 20 seconds: nothing is probed, see `/readyz` of each. None stands by: the next node that fails stops perch until its Pod is moved.",
 			queries: []query{
 				{`sum by (perch, vantage, shard) (perch_leader{` + ofPerch + `})`, "{{perch}} {{vantage}} {{shard}} leads"},
 				{`sum by (perch, vantage, shard) (1 - perch_leader{` + ofPerch + `})`, "{{perch}} {{vantage}} {{shard}} stands by"},
 			},
 			inks: []ink{{"/ leads$/", good, false}, {"/ stands by$/", light, true}},
+		},
+		{
+			look: lookSeries, title: "Ticks missed", page: "serve", wide: 6, tall: 6, unit: "short", decimals: new(0.0), min: new(0.0), empty: "no perch serve",
+			about:   "How often each 10 minutes a probe did not run though it was due: its last wave was not over. Make its `every` longer, or its holds fewer. All probes at one time: perch itself was held up, see *Scheduling delay*.",
+			queries: []query{{each("target, probe", "perch_ticks_missed_total", ofProbe), "{{target}} / {{probe}}"}},
+			style:   style{bars: true, least: "10m"},
 		},
 	}
 }

@@ -234,10 +234,11 @@ func (p server) without(t *testing.T, s span) map[string]string {
 }
 
 // exposes reports whether one of these perches can have what a query asks for: what is
-// pushed reads its config once, and without a cluster none elects a leader (k8s'
-// replicas do).
+// pushed reads its config once and has no ticks of its own, and without a cluster none
+// elects a leader (k8s' replicas do).
 func exposes(vantage, expr string) bool {
-	return !strings.Contains(expr, "perch_leader") && (vantage == "serves" || !strings.Contains(expr, "perch_config_last_reload"))
+	ofServe := strings.Contains(expr, "perch_config_last_reload") || strings.Contains(expr, "perch_ticks_missed")
+	return !strings.Contains(expr, "perch_leader") && (vantage == "serves" || !ofServe)
 }
 
 // checkMode proves that a Prometheus keeps histograms in the way that the test

@@ -85,7 +85,7 @@ func newTeller() *teller {
 	}
 	s.metrics = metrics.New(metrics.Options{
 		Name: "shop", Vantage: "prod-tokyo", Version: "0.2.0", GoVersion: "go1.26", Revision: "4e4e3b2",
-		Destinations: []string{"slack", "webhook"}, BlackboxNames: true,
+		Destinations: []string{"slack", "webhook"}, BlackboxNames: true, Serves: true,
 		Targets: []probes.Target{
 			{Name: "stock-api", URL: stock, RateLimit: 2, Share: 0.05, Client: client, Probes: []probes.Spec{s.calendar, s.held}},
 			{Name: "rates", URL: rates, RateLimit: 1, Share: 0.02, Probes: []probes.Spec{s.rates}},
@@ -115,6 +115,7 @@ func (s *teller) run(at time.Time) {
 	}
 	if at.Equal(hour(3.5)) {
 		run.CutShort = "its deadline"
+		s.metrics.Missed(s.held.Target, s.held.Probe, 1)
 		run.Problems = []probes.Problem{{Part: probes.PartState, Text: "the state's Lease was taken"}}
 	}
 	for range 40 {

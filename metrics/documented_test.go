@@ -74,6 +74,8 @@ func documented() map[string]told {
 		"perch_config_last_reload_successful": {"0 or 1", ofServe, "min by (perch, vantage) (perch_config_last_reload_successful) == 0"},
 		"perch_config_last_reload_success_timestamp_seconds": {moment, ofServe,
 			"time() - max by (perch, vantage) (perch_config_last_reload_success_timestamp_seconds)"},
+		"perch_ticks_missed_total": {"a count", ofServe,
+			"sum by (target, probe) (increase(perch_ticks_missed_total[1h])) > 0"},
 		"perch_build_info":            {"always 1", never, "count by (version) (perch_build_info)"},
 		"probe_success":               {"0 or 1", "without `metrics.blackbox_names`; else as `perch_probe_success`", "probe_success == 0"},
 		"probe_duration_seconds":      {seconds, "without `metrics.blackbox_names`, and until a fresh connection was tried", "probe_duration_seconds"},

@@ -23,6 +23,9 @@ type Options struct {
 	// blackbox_exporter: probe_success, probe_duration_seconds and
 	// probe_http_duration_seconds.
 	BlackboxNames bool
+	// Serves is of perch serve, which counts what falls out of a probe's schedule;
+	// perch run has none.
+	Serves bool
 }
 
 // Metrics holds the series of one perch. It may be used by many goroutines.
@@ -33,6 +36,7 @@ type Metrics struct {
 	labelled      gatherer
 	vectors       vectors
 	blackbox      bool
+	serves        bool
 	targets       []probes.Target
 	specs         map[string]spec // by "target/probe"
 	whole         sync.RWMutex    // a scrape reads, what it must see all of writes
@@ -62,7 +66,7 @@ func New(o Options) *Metrics {
 func newMetrics(o Options) *Metrics {
 	m := &Metrics{
 		name: o.Name, vantage: o.Vantage, shard: o.Shard,
-		vectors: newVectors(), blackbox: o.BlackboxNames, targets: o.Targets,
+		vectors: newVectors(), blackbox: o.BlackboxNames, serves: o.Serves, targets: o.Targets,
 		specs: map[string]spec{},
 	}
 	// A push whose group carries the labels perch, vantage and shard must not
@@ -93,6 +97,9 @@ func (m *Metrics) createProbe(s probes.Spec) {
 	v := m.vectors
 	if s.Every > 0 {
 		v.interval.set(s.Every.Seconds(), s.Target, s.Probe)
+	}
+	if m.serves {
+		v.ticksMissed.exist(s.Target, s.Probe)
 	}
 	if idles(s) && s.KeepAlive > 0 {
 		v.keepAlive.set(s.KeepAlive.Seconds(), s.Target, s.Probe)

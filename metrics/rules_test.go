@@ -17,6 +17,7 @@ import (
 
 // everything is a run that makes every series that shop's probes can make.
 func everything(o Options) *Metrics {
+	o.Serves = true
 	m := New(o)
 	m.IncidentsKnown()
 	run := probes.Run{Started: moment(), Finished: moment()}
@@ -160,6 +161,7 @@ func contract() map[string]dto.MetricType {
 		"perch_notices_total":            c, "perch_notices_pending": g, "perch_notices_oldest_pending_timestamp_seconds": g,
 		"perch_problems_total": c, "perch_build_info": g,
 		"perch_leader": g, "perch_config_last_reload_successful": g, "perch_config_last_reload_success_timestamp_seconds": g,
+		"perch_ticks_missed_total": c,
 	}
 }
 

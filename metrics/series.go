@@ -42,10 +42,11 @@ func targetSeries(t probes.Target) int {
 	return n
 }
 
-// probeSeries: success, the last run, and what the probe can produce.
+// probeSeries: success, the last run, what of its schedule falls out (perch serve's),
+// and what the probe can produce.
 func probeSeries(s probes.Spec) int {
 	p := possibleFor(s)
-	n := 2 + len(probes.Verdicts()) + len(p.retries) + len(p.holds)*len(holdResults()) + len(p.diagnoses)
+	n := 3 + len(probes.Verdicts()) + len(p.retries) + len(p.holds)*len(holdResults()) + len(p.diagnoses)
 	if s.Every > 0 {
 		n++
 	}

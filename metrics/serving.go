@@ -20,6 +20,14 @@ func (m *Metrics) Reloaded(ok bool, at time.Time) {
 // no state elects one, it is not called.
 func (m *Metrics) Leads(leads bool) { m.vectors.leader.set(bit(leads)) }
 
+// Missed counts ticks of a probe that fell out of its schedule. One that is no
+// longer in the config counts nothing.
+func (m *Metrics) Missed(target, probe string, ticks int) {
+	if m.vectors.ticksMissed.has(target, probe) {
+		m.vectors.ticksMissed.add(float64(ticks), target, probe)
+	}
+}
+
 // NewStandby makes what a replica shows that waits for its turn: which perch it
 // is, and what Reloaded and Leads say. The series of the probes are the
 // leader's; two of each would count double.

@@ -33,7 +33,7 @@ type vectors struct {
 	problems                     *vector
 	buildInfo                    *vector
 
-	leader, reloadSuccessful, reloadedAt *vector // of perch serve alone
+	leader, reloadSuccessful, reloadedAt, ticksMissed *vector // of perch serve alone
 
 	// Under the names of blackbox_exporter, for its dashboards.
 	blackboxSuccess, blackboxDuration, blackboxPhase *vector
@@ -49,7 +49,7 @@ func (v vectors) all() []*vector {
 		v.certificateExpiry, v.requests, v.budgetLimit, v.budgetWait,
 		v.runs, v.runDuration, v.runCompleted, v.schedulingDelay,
 		v.notices, v.noticesPending, v.noticeOldest, v.problems, v.buildInfo,
-		v.leader, v.reloadSuccessful, v.reloadedAt,
+		v.leader, v.reloadSuccessful, v.reloadedAt, v.ticksMissed,
 		v.blackboxSuccess, v.blackboxDuration, v.blackboxPhase,
 	}
 	slices.SortFunc(all, func(a, b *vector) int { return cmp.Compare(a.name, b.name) })
@@ -151,6 +151,8 @@ func (v *vectors) addServing() {
 		"1 if perch serve took its config in when it last read it, 0 if that was refused and the one before it stays.")
 	v.reloadedAt = gauge("perch_config_last_reload_success_timestamp_seconds",
 		"When perch serve last took its config in.")
+	v.ticksMissed = counter("perch_ticks_missed_total",
+		"Ticks of a probe that fell out: its last wave was not over by then, or perch itself was late.", "target", "probe")
 }
 
 func (v *vectors) addBlackbox() {

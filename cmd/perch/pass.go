@@ -41,6 +41,7 @@ type pass struct {
 	fence        func() error                                    // why nothing may leave any more; nil: it may
 	gather       bool                                            // of perch serve: what opens is told with others that may follow
 	beside       string                                          // of perch serve: how a command is run beside it
+	serves       bool                                            // this is perch serve: its metrics say what falls out of its schedule
 	showMetrics  bool                                            // print them, as the demo does
 	unsent       []alert.Notice                                  // what would have been sent, where nobody is told
 	noticesApart bool                                            // they are shown by themselves, not below the text
@@ -273,7 +274,7 @@ func (p *pass) metricsOptions() metrics.Options {
 	version, revision := build()
 	return metrics.Options{
 		Name: p.cfg.Name, Vantage: p.cfg.Vantage, Shard: p.cfg.Shard.Name(), Version: version, GoVersion: runtime.Version(), Revision: revision,
-		Destinations: destinations(p.cfg), BlackboxNames: p.cfg.Metrics.BlackboxNames,
+		Destinations: destinations(p.cfg), BlackboxNames: p.cfg.Metrics.BlackboxNames, Serves: p.serves,
 	}
 }
 

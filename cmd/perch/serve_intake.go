@@ -58,6 +58,7 @@ func (s *service) takeAll(ctx context.Context) {
 		case <-timer.C:
 		}
 		now := time.Now()
+		s.showFellOut()
 		if next := s.nextTurn(now); ctx.Err() == nil && !next.IsZero() && !next.After(now) {
 			s.turnOf(ctx, now)
 		}

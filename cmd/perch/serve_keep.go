@@ -104,6 +104,26 @@ func (s *service) showNew() {
 	s.unseen = nil
 }
 
+// showFellOut hands to the metrics which ticks fell out, as showNew does with runs.
+func (s *service) showFellOut() {
+	s.mu.Lock()
+	fell := s.fell
+	if len(fell) > 0 {
+		s.fell = map[*loop]int{}
+	}
+	s.mu.Unlock()
+	if len(fell) == 0 {
+		return
+	}
+	if s.store != nil && !s.stands {
+		s.showSaved()
+	}
+	for l, missed := range fell {
+		s.kept.metrics.Missed(l.spec.Target, l.spec.Probe, missed)
+	}
+	s.dirty = true
+}
+
 // showSaved has scrapes see counters as they were saved last. Few ask while a save is
 // under way: only then it is made.
 func (s *service) showSaved() {

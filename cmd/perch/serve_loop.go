@@ -55,7 +55,7 @@ func (s *service) run(ctx context.Context, l *loop, tick time.Time) {
 		s.wave(ctx, l)
 		next, missed := k.after(tick, time.Now())
 		if missed > 0 && ctx.Err() == nil {
-			s.fellOut(l.id, missed)
+			s.fellOut(l, missed)
 		}
 		tick = next
 	}

@@ -136,10 +136,11 @@ func (s *service) sayIncidents(all []probes.Incident) (moved bool) {
 }
 
 // fellOut counts ticks that fell out, since the wave before was not over.
-func (s *service) fellOut(id string, missed int) {
+func (s *service) fellOut(l *loop, missed int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.missed[id] += missed
+	s.missed[l.id] += missed
+	s.fell[l] += missed
 	s.poke()
 }
 

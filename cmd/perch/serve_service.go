@@ -51,6 +51,7 @@ type service struct {
 	arrived []*played
 	notes   map[string]bool
 	missed  map[string]int // ticks that fell out, by target/probe, and were not said
+	fell    map[*loop]int  // likewise, and are not in the metrics
 
 	// The rest is takeAll's alone, once it is open.
 	*kept
@@ -82,7 +83,7 @@ func newService(sys system, cfg config.Config, flags runFlags, out outputFlags, 
 		sys: sys, cfg: cfg, policy: cfg.Policy, flags: flags, out: out, log: log, health: newHealth(), board: newBoard(cfg), beside: besideServe(sys.env, host),
 		reports: &spool{to: sys.stdout},
 		wake:    make(chan struct{}, 1), seeds: rand.New(rand.NewPCG(flags.seed, 0)), loops: map[string]*loop{}, known: map[string]knowledge{},
-		notes: map[string]bool{}, missed: map[string]int{}, kept: &kept{answered: map[string]time.Time{}}, standing: map[string]string{}, found: map[finding]saying{},
+		notes: map[string]bool{}, missed: map[string]int{}, fell: map[*loop]int{}, kept: &kept{answered: map[string]time.Time{}}, standing: map[string]string{}, found: map[finding]saying{},
 		ending: map[string]*loop{}, refused: map[string]bool{}, reloads: make(chan candidate),
 	}
 	s.ledger = newLedger(sys.clock, s.keepSoon)
@@ -176,7 +177,7 @@ func (s *service) newSeed() uint64 { return s.seeds.Uint64()>>12 | 1 }
 func (s *service) newPass() *pass {
 	flags := s.flags
 	flags.seed = s.newSeed()
-	return &pass{kept: s.kept, sys: s.sys, cfg: s.cfg, flags: flags, out: s.out, log: s.log, beside: s.beside, showMetrics: true}
+	return &pass{kept: s.kept, sys: s.sys, cfg: s.cfg, flags: flags, out: s.out, log: s.log, beside: s.beside, serves: true, showMetrics: true}
 }
 
 // lostError says that another perch took the state.

@@ -144,6 +144,7 @@ func (s *service) stop(ctx context.Context, stopped func() time.Time) error {
 		s.takeIn(ctx, layer, nil)
 	}
 	s.showNew()
+	s.showFellOut()
 	p := s.newPass()
 	p.observed = true
 	defer p.close(ctx)
