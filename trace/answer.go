@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"cmp"
+	"encoding/json"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,8 +13,45 @@ import (
 // The answers are read field by field: their messages live in packages that bring
 // gRPC along.
 
-// partial reads an answer's partial success, which has one shape for traces and for
-// metrics: how many were rejected, and why. What is no such answer says nothing.
+// foreign reports whether a content type is one that no OTLP receiver answers with: of a
+// page, a script, a picture. What a web server guesses of a receiver's bytes (text/plain,
+// application/octet-stream) is none of them: what was taken and is sent again counts twice.
+func foreign(kind string) bool {
+	switch kind {
+	case "text/html", "application/xhtml+xml", "text/xml", "application/xml", "text/css", "text/javascript", "application/javascript":
+		return true
+	}
+	return strings.HasPrefix(kind, "image/")
+}
+
+// rejections reads an answer's partial success, which has one shape for traces and for
+// metrics: how many were rejected, and why. What is no such answer says nothing. Who is
+// asked in protocol buffers has to answer in them; JSON is read from who does not.
+func rejections(kind string, content []byte) (rejected int64, message string) {
+	if kind == "application/json" {
+		return partialJSON(content)
+	}
+	return partial(content)
+}
+
+func partialJSON(content []byte) (rejected int64, message string) {
+	var answer struct {
+		PartialSuccess struct {
+			RejectedSpans, RejectedDataPoints json.Number // also within quotes, as an int64 stands in JSON
+			ErrorMessage                      string
+		}
+	}
+	if json.Unmarshal(content, &answer) != nil {
+		return 0, ""
+	}
+	p := answer.PartialSuccess
+	n, err := cmp.Or(p.RejectedSpans, p.RejectedDataPoints, "0").Int64()
+	if err != nil || n < 0 {
+		return 0, ""
+	}
+	return n, p.ErrorMessage
+}
+
 func partial(content []byte) (rejected int64, message string) {
 	var within []byte
 	if !fields(content, func(n protowire.Number, _ uint64, raw []byte) {

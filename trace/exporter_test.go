@@ -107,6 +107,11 @@ func TestTries(t *testing.T) {
 	some := message(t, &collector.ExportTraceServiceResponse{PartialSuccess: &collector.ExportTracePartialSuccess{RejectedSpans: 1, ErrorMessage: "too old"}})
 	warning := message(t, &collector.ExportTraceServiceResponse{PartialSuccess: &collector.ExportTracePartialSuccess{ErrorMessage: "slow down"}})
 	later := map[string]string{"Retry-After": "7"}
+	of := func(kind, body string) tracetest.Answer {
+		return tracetest.Answer{Header: map[string]string{"Content-Type": kind}, Body: []byte(body)}
+	}
+	page := of("text/html; charset=utf-8", "<!DOCTYPE html><title>Sign in</title>")
+	page.Elsewhere = true
 	long := map[string]string{"Retry-After": "3600"}
 	const s = time.Second
 	for _, c := range []struct {
@@ -131,6 +136,14 @@ func TestTries(t *testing.T) {
 		{"too large", time.Minute, []tracetest.Answer{{Status: 413}}, []time.Duration{0}, 0, "status 413"},
 		{"taken but for one", time.Minute, []tracetest.Answer{{Status: 200, Body: some}}, []time.Duration{0}, 0, `took it but for 1, which are dropped: "too old"`},
 		{"taken, with a warning", time.Minute, []tracetest.Answer{{Status: 200, Body: warning}}, []time.Duration{0}, 0, ""},
+		{"taken but for one, and says its type", time.Minute, []tracetest.Answer{of("application/x-protobuf", string(some))}, []time.Duration{0}, 0, `took it but for 1, which are dropped: "too old"`},
+		{"taken but for one, in JSON", time.Minute, []tracetest.Answer{of("application/json", `{"partialSuccess":{"rejectedSpans":"1","errorMessage":"too old"}}`)}, []time.Duration{0}, 0, `took it but for 1, which are dropped: "too old"`},
+		{"taken, in JSON", time.Minute, []tracetest.Answer{of("application/json", `{"partialSuccess":{}}`)}, []time.Duration{0}, 0, ""},
+		{"taken, and says so in words", time.Minute, []tracetest.Answer{of("text/plain; charset=utf-8", "ok")}, []time.Duration{0}, 0, ""},
+		{"taken, and says nothing", time.Minute, []tracetest.Answer{of("text/html", "")}, []time.Duration{0}, 0, ""},
+		{"a page", time.Minute, []tracetest.Answer{page}, []time.Duration{0}, 2, `https://otlp.example: status 200 with "text/html", and no OTLP receiver answers so`},
+		{"a page, whose type is misspelt", time.Minute, []tracetest.Answer{of("Text/HTML; charset", "<html>")}, []time.Duration{0}, 2, `status 200 with "text/html"`},
+		{"a picture", time.Minute, []tracetest.Answer{of("image/gif", "GIF89a")}, []time.Duration{0}, 2, `status 200 with "image/gif"`},
 		{"taken, and answered with nonsense", time.Minute, []tracetest.Answer{{Status: 200, Body: []byte(`{"partialSuccess":{}}`)}}, []time.Duration{0}, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -243,9 +256,13 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte("\x0a\x0b\x08\x01\x12\x07too old"))
 	f.Add([]byte("\x08\x03\x12\x02no"))
 	f.Add([]byte(`{"partialSuccess":{}}`))
+	f.Add([]byte(`{"partialSuccess":{"rejectedDataPoints":"-3","errorMessage":"no"}}`))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if rejected, _ := partial(content); rejected < 0 {
 			t.Errorf("%d rejected", rejected)
+		}
+		if rejected, _ := partialJSON(content); rejected < 0 {
+			t.Errorf("%d rejected, in JSON", rejected)
 		}
 		_ = statusMessage(content)
 	})

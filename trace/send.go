@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -129,10 +130,15 @@ func (x *Exporter) place() string { return x.url.Scheme + "://" + x.url.Host }
 
 // answered judges an answer, as OTLP says: 429, 502, 503 and 504 pass; every other
 // error would come again. Of those the ones that a change of the config mends (a wrong
-// token or path) keep what was to be sent.
+// token or path, or a page in place of a receiver) keep what was to be sent.
 func (x *Exporter) answered(r *http.Response, content []byte) (wait time.Duration, err error) {
 	if r.StatusCode/100 == 2 {
-		rejected, message := partial(content)
+		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // empty where it is none
+		if len(content) > 0 && foreign(kind) {
+			return -1, fmt.Errorf("%s: status %d with %q, and no OTLP receiver answers so: is it the right endpoint, or did a login page or another web server answer?",
+				x.place(), r.StatusCode, x.shown(kind))
+		}
+		rejected, message := rejections(kind, content)
 		switch {
 		case rejected > 0:
 			return 0, &refusedError{fmt.Sprintf("%s took it but for %d, which are dropped: %q", x.place(), rejected, x.shown(message))}

@@ -32,6 +32,9 @@ type Answer struct {
 	Status int
 	Header map[string]string
 	Body   []byte
+	// Elsewhere says that no receiver answers, but a web server in its place: nothing is
+	// taken, whatever the status.
+	Elsewhere bool
 }
 
 // Request is one that came.
@@ -51,7 +54,7 @@ func (v *Receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if v.Answer != nil {
 		a = v.Answer(n, r)
 	}
-	taken := a.Status == 0 || a.Status == http.StatusOK
+	taken := !a.Elsewhere && (a.Status == 0 || a.Status == http.StatusOK)
 	if taken {
 		if err := v.take(n, r); err != nil {
 			v.mu.Lock()
