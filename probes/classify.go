@@ -49,6 +49,7 @@ var wireRules = sync.OnceValue(func() []rule {
 		// GOAWAY (Go and Caddy leave a second before the FIN), a client that reads
 		// would not have asked.
 		{ReasonBadResponse, noHTTP2},
+		{ReasonBadResponse, noHTTP1},
 		{ReasonIdleGoaway, func(e wire.Evidence) bool { return e.Held && goneBefore(e) }},
 		{ReasonGoawayUnprocessed, func(e wire.Evidence) bool { return !e.Held && goneBefore(e) && leftOut(e) }},
 		{ReasonIdleCloseNotify, func(e wire.Evidence) bool { return e.Held && e.Alerted }},
@@ -125,6 +126,11 @@ func leftOut(e wire.Evidence) bool {
 // noHTTP2 reports whether a peer answered HTTP/2's preface in text. It closes then,
 // often before our request, and that is not why nothing can be asked of it.
 func noHTTP2(e wire.Evidence) bool { return e.H2 != nil && e.H2.Text }
+
+// noHTTP1 reports whether a peer began with frames where HTTP/1.1 was spoken. It sends
+// them unasked, often before our request, and often closes then: that is neither an end
+// of idleness nor why nothing can be asked of it.
+func noHTTP1(e wire.Evidence) bool { return e.Frame != "" }
 
 // streamReset reports whether the peer gave up our stream, and nothing else.
 func streamReset(e wire.Evidence) bool {

@@ -87,6 +87,7 @@ type classified struct {
 func classifiedCases() []classified {
 	const none, head, body = wire.StageNone, wire.StageHead, wire.StageBody
 	pushed := func(e *wire.Evidence) { e.Pushed = true }
+	framed := func(e *wire.Evidence) { e.Frame = "SETTINGS" }
 	alerted := func(e *wire.Evidence) { e.Alerted = true }
 	return append(h2Cases(), []classified{
 		{"nothing known", wire.Evidence{}, probes.ReasonInternal},
@@ -124,6 +125,10 @@ func classifiedCases() []classified {
 		{"bytes on a fresh one", evidence(pushed), probes.ReasonBadResponse},
 		{"bytes and fin on a fresh one", evidence(pushed, before(wire.StateCloseWait)), probes.ReasonBadResponse},
 		{"fresh answer that acknowledges nothing", evidence(acked(0)), probes.ReasonBadResponse},
+		{"a frame of HTTP/2's on a fresh one", evidence(pushed, framed, ends(head, wire.EndGarbage)), probes.ReasonBadResponse},
+		{"a frame and fin on a fresh one", evidence(framed, before(wire.StateCloseWait), ends(head, wire.EndGarbage)), probes.ReasonBadResponse},
+		{"a frame on one that was held unused", evidence(held, unserved, pushed, framed, ends(head, wire.EndGarbage), idleClose("bytes")), probes.ReasonBadResponse},
+		{"a frame and reset on one that was held unused", evidence(held, unserved, pushed, framed, before(wire.StateClose), unsent(wire.ErrnoReset), ends(head, wire.EndGarbage)), probes.ReasonBadResponse},
 
 		{"fin while idle", evidence(held, before(wire.StateCloseWait), ends(none, wire.EndEOF), idleClose("fin")), probes.ReasonIdleFIN},
 		{"fin, then reset, while idle", evidence(held, before(wire.StateClose), unsent(wire.ErrnoPipe), ends(none, wire.EndEOF)), probes.ReasonIdleFIN},

@@ -240,7 +240,8 @@ func (c *call) attempt(e wire.Evidence, reason Reason) Attempt {
 		ConnectionAge: e.Age, Served: e.Served,
 		RequestBytes: e.RequestBytes, RequestBytesAcked: e.RequestBytesAcked, ResponseBytes: e.ResponseBytes, PushedStatus: e.PushedStatus,
 		Local: e.Local, Remote: e.Remote, Goaway: goawayOf(e.H2), TLS: e.Chain, TLSExpiry: expiresOf(e.Chain),
-		Queued: e.Before != nil && e.IdleClose != nil,
+		Queued:  e.Before != nil && e.IdleClose != nil,
+		NoHTTP1: noHTTP1(e), NoALPN: e.Unagreed,
 	}
 	if e.Held && (e.Served > 0 || c.unused) {
 		a.IdleTime = e.Idle

@@ -106,6 +106,8 @@ func explainBad(e wire.Evidence) string {
 	switch {
 	case noHTTP2(e):
 		return fmt.Sprintf("%s (%d bytes): it does not take the preface that every HTTP/2 connection begins with", e.Error, e.ResponseBytes)
+	case noHTTP1(e):
+		return fmt.Sprintf("it speaks HTTP/2: what came is a %s frame, %d bytes in all", e.Frame, e.ResponseBytes)
 	case unasked(e):
 		return "bytes came before the request was there" + pushed(e)
 	case e.H2 != nil && e.Ending == wire.EndGarbage:

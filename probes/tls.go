@@ -81,7 +81,7 @@ func (c *call) shaken(ctx context.Context, conn *wire.Conn) Attempt {
 		return a
 	}
 	if want := c.spec.Speaks(); want == ProtocolH2 && facts.ALPN != "h2" {
-		a.Reason, a.Detail = ReasonTLS, "the server did not agree on h2 (ALPN)"
+		a.Reason, a.NoALPN, a.Detail = ReasonTLS, true, "the server did not agree on h2 (ALPN)"
 		return a
 	}
 	failures := c.spec.Expect.CheckHandshake(expect.Answer{

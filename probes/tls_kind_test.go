@@ -73,6 +73,9 @@ func TestRunTLS(t *testing.T) {
 			if a.RequestBytes != 0 || len(p.requests()) != 0 {
 				t.Errorf("%s: a request left", c.name)
 			}
+			if disagreed := c.name == "h2 is refused" || c.name == "h2 is ignored"; a.NoALPN != disagreed {
+				t.Errorf("%s: no ALPN %v", c.name, a.NoALPN)
+			}
 			if c.want == ReasonOK && (a.TLS == nil || a.TLS.Version == "" || a.Started.IsZero() || a.Connection != ConnectionFresh || a.Detail != "") {
 				t.Errorf("%s: %+v", c.name, a)
 			}

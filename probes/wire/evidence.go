@@ -58,6 +58,9 @@ type Evidence struct {
 
 	Proto string // "HTTP/1.1" or "HTTP/2.0": what the connection spoke; empty: none stood
 	H2    *H2    // what HTTP/2's own frames said; nil: HTTP/1.1
+	Frame string // HTTP/1.1 was spoken, and the first that came on the connection is this frame of HTTP/2's ("SETTINGS", "GOAWAY"); empty: it is none
+
+	Unagreed bool // TLS: the peer takes none of the protocols that we offered by ALPN, or not the one that we need
 
 	HoldLate  time.Duration // how late the hold woke
 	HoldKnown bool

@@ -112,7 +112,8 @@ func TestH2Agreement(t *testing.T) {
 		{"HTTP/2 only", []string{"h2"}, []string{"h2", "http/1.1"}, wire.SpeakH2, "HTTP/2.0", ""},
 		{"HTTP/2 only, and no ALPN", []string{"h2"}, nil, wire.SpeakH2, "", `ALPN agreed on no protocol, want "h2"`},
 		{"HTTP/2 only, and another", []string{"h2", "http/1.1"}, []string{"http/1.1"}, wire.SpeakH2, "", `ALPN agreed on "http/1.1", want "h2"`},
-		{"HTTP/2 only, and an alert", []string{"h2"}, []string{"http/1.1"}, wire.SpeakH2, "", "no application protocol"},
+		{"HTTP/2 only, and an alert", []string{"h2"}, []string{"http/1.1"}, wire.SpeakH2, "", "no application protocol: it takes none of what ALPN offered (h2)"},
+		{"HTTP/1.1 is what we want, and an alert", []string{"http/1.1"}, []string{"another"}, wire.SpeakHTTP1, "", "it takes none of what ALPN offered (http/1.1)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			server := a.leaf(t, nil)
@@ -132,6 +133,9 @@ func TestH2Agreement(t *testing.T) {
 			}
 			if c == nil {
 				mustBe(t, e, probes.ReasonTLS)
+				if !e.Unagreed {
+					t.Errorf("%s: it agreed to nothing", e.Error)
+				}
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"strings"
 	"time"
@@ -38,6 +39,9 @@ func (c *Conn) handshake(ctx context.Context, o Options, e *Evidence) (Failure, 
 	state := c.tls.ConnectionState()
 	if err != nil {
 		e.Chain = refusedFacts(err, state.PeerCertificates, sni(config), config.RootCAs != nil)
+		if e.Unagreed = refusedALPN(err); e.Unagreed {
+			err = fmt.Errorf("%w: it takes none of what ALPN offered (%s)", err, strings.Join(config.NextProtos, ", "))
+		}
 		failure := handshakeFailure(err, e, config.RootCAs != nil)
 		return failure, fmt.Errorf("TLS handshake: %w%s", err, e.Chain.blamed())
 	}
@@ -55,6 +59,17 @@ func sni(config *tls.Config) string {
 		return ""
 	}
 	return strings.TrimSuffix(config.ServerName, ".")
+}
+
+// noApplicationProtocol is the alert of a server that speaks nothing of what ALPN
+// offered (RFC 7301, 3.2).
+const noApplicationProtocol tls.AlertError = 120
+
+// refusedALPN reports whether the peer ended the handshake with that alert.
+// crypto/tls does not export the type of what it passes on, which has its words.
+func refusedALPN(err error) bool {
+	var op *net.OpError
+	return remoteAlert(err) && errors.As(err, &op) && op.Err.Error() == noApplicationProtocol.Error()
 }
 
 // handshakeFailure tells what we did not accept of the peer's certificate from

@@ -67,7 +67,9 @@ func (c *Conn) speak(ctx context.Context, o Options, target string, e *Evidence)
 		return failure, err
 	}
 	c.opened = time.Now()
-	return FailureTLS, c.agree(o)
+	err := c.agree(o)
+	e.Unagreed = err != nil
+	return FailureTLS, err
 }
 
 func addrPort(a net.Addr) netip.AddrPort {

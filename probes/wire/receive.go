@@ -81,8 +81,11 @@ func statusOfBytes(b []byte) int {
 
 // readHead reads heads until the final answer's.
 func (x *exchange) readHead(br *bufio.Reader) (*http.Response, error) {
-	for range maxInformational {
+	for n := range maxInformational {
 		if err := startsLikeHTTP(br); err != nil {
+			if n == 0 {
+				x.startsLikeH2(err)
+			}
 			return nil, err
 		}
 		resp, err := http.ReadResponse(br, x.req.HTTP)
