@@ -151,25 +151,6 @@ func (j *judgement) reachabilityAdvice() []step {
 	return advice
 }
 
-// protocolAdvice is about a peer that answers, and speaks something else; nil: it is not
-// that.
-func (j *judgement) protocolAdvice() []step {
-	grpc := j.l.in.Spec.GRPC != nil
-	switch {
-	case j.at.WantsHTTP1():
-		return []step{next("set protocol: http/1.1 for this probe: the server wants the request in HTTP/1.1 (RST_STREAM HTTP_1_1_REQUIRED), as some do that ask for a client certificate.")}
-	case j.at.Reason != probes.ReasonBadResponse || !j.answeredItself():
-		return nil
-	case grpc && j.at.NoHTTP2:
-		return []step{next("check the URL's port: what listens there answers in HTTP/1, and gRPC needs HTTP/2.")}
-	case grpc:
-		return []step{next("check the URL's port and what stands before it: what answers there is no gRPC server, or a proxy that drops gRPC's trailers.")}
-	case j.at.NoHTTP2:
-		return []step{next("set protocol: http/1.1, or auto, for this probe: the peer answers in HTTP/1. Where the application speaks HTTP/2 to it, it fails in the same way.")}
-	}
-	return nil
-}
-
 // hostName is the name that has to be resolved, without its port.
 func (j *judgement) hostName() string {
 	if u := j.l.in.Spec.URL; u != nil && u.Hostname() != "" {

@@ -1,23 +1,71 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 
 	"perch.example/probes"
 )
 
-// schemeAdvice is about a handshake with what speaks no TLS, or agrees to no HTTP/2;
-// nil: it is not that. The handshake's own text names the cause; it chooses words here
-// and decides nothing.
+// schemeAdvice is about a handshake with what speaks no TLS; nil: it is not that. The
+// handshake's own text names the cause; it chooses words here and decides nothing.
 func (j *judgement) schemeAdvice() []step {
-	has := func(s string) bool { return j.at.Reason == probes.ReasonTLS && strings.Contains(j.at.Detail, s) }
+	if j.at.Reason != probes.ReasonTLS || !strings.Contains(j.at.Detail, "first record does not look like a TLS handshake") {
+		return nil
+	}
+	return []step{next("check the URL's scheme and port: what listens there speaks no TLS. Where it is plain HTTP, the scheme is http.")}
+}
+
+// protocolAdvice is about a peer that answers, and speaks something else; nil: it is not
+// that.
+func (j *judgement) protocolAdvice() []step {
+	grpc, a := j.l.in.Spec.GRPC != nil, j.at
 	switch {
-	case has("first record does not look like a TLS handshake"):
-		return []step{next("check the URL's scheme and port: what listens there speaks no TLS. Where it is plain HTTP, the scheme is http.")}
-	case has("no application protocol") && j.l.in.Spec.GRPC != nil:
-		return []step{next("check the URL's port and what stands before it: it agrees to no HTTP/2 (ALPN), which gRPC needs.")}
-	case has("no application protocol"):
-		return []step{next("set protocol: http/1.1, or auto, for this probe: the server agrees to no HTTP/2 (ALPN). Where the application would speak HTTP/2 to it, it speaks HTTP/1.1 there.")}
+	case otherProtocol(*a) && answered(j.again):
+		return []step{next("ask the API's owner which versions of HTTP each of its servers and load balancers speaks: one try met one that does not speak this probe's, and another try did not.")}
+	case a.WantsHTTP1():
+		return []step{next("set protocol: http/1.1 for this probe: the server wants the request in HTTP/1.1 (RST_STREAM HTTP_1_1_REQUIRED), as some do that ask for a client certificate.")}
+	case a.NoHTTP1:
+		return j.speakH2()
+	case a.NoALPN:
+		return j.agree()
+	case a.Reason != probes.ReasonBadResponse || !j.answeredItself():
+		return nil
+	case grpc && a.NoHTTP2:
+		return []step{next("check the URL's port: what listens there answers in HTTP/1, and gRPC needs HTTP/2.")}
+	case grpc:
+		return []step{next("check the URL's port and what stands before it: what answers there is no gRPC server, or a proxy that drops gRPC's trailers.")}
+	case a.NoHTTP2:
+		return []step{next("set protocol: http/1.1, or auto, for this probe: the peer answers in HTTP/1. Where the application speaks HTTP/2 to it, it fails in the same way.")}
 	}
 	return nil
+}
+
+// speakH2 is about a peer that speaks HTTP/2 only. A burst cannot: over HTTP/2 no pool
+// hands out several connections.
+func (j *judgement) speakH2() []step {
+	const same = " Where the application speaks HTTP/1.1 to it, it fails in the same way."
+	speak := probes.ProtocolH2C
+	if u := j.l.in.Spec.URL; u != nil && u.Scheme == "https" {
+		speak = probes.ProtocolH2
+	}
+	if j.facts.Kind == probes.KindBurst {
+		return []step{next("put a probe of kind idle or http with protocol: " + string(speak) + " in the place of this burst: the peer speaks HTTP/2 only, and a burst speaks HTTP/1.1." + same)}
+	}
+	return []step{next(fmt.Sprintf("set protocol: %s for this probe (perch idle: --protocol %s): the peer speaks HTTP/2 only.%s", speak, speak, same))}
+}
+
+// agree is about a server that takes nothing of what ALPN offered.
+func (j *judgement) agree() []step {
+	switch spec := j.l.in.Spec; {
+	case spec.GRPC != nil:
+		return []step{next("check the URL's port and what stands before it: it agrees to no HTTP/2 (ALPN), which gRPC needs.")}
+	case spec.Speaks() == probes.ProtocolH2:
+		return []step{next("set protocol: http/1.1, or auto, for this probe: the server agrees to no HTTP/2 (ALPN). Where the application would speak HTTP/2 to it, it speaks HTTP/1.1 there.")}
+	case spec.Speaks() == probes.ProtocolAuto:
+		return []step{next("check the URL's port: the server agrees neither to HTTP/2 nor to HTTP/1.1 (ALPN).")}
+	case j.facts.Kind == probes.KindBurst:
+		return j.speakH2()
+	}
+	return []step{next("set protocol: h2, or auto, for this probe: the server agrees to no HTTP/1.1 (ALPN), as one does that speaks HTTP/2 only. Where the application offers it HTTP/1.1 alone, it fails in the same way.")}
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // Cause is why a connection, or a request on it, ended, where HTTP/2's own frames
-// tell that it was not for its idle age.
+// tell that it was not for its idle age; of a new connection, that its two ends do not
+// speak the same.
 type Cause string
 
 // The causes, and what the rules say of them. The zero value: nothing tells, as over
@@ -22,10 +23,12 @@ const (
 	CauseStop   Cause = "the GOAWAY says graceful_stop"
 	CauseStream Cause = "the stream was reset, and the connection went on"
 	CauseAnswer Cause = "a whole answer, and nothing says that the connection ended"
+
+	CauseProtocol Cause = "the peer answers, and speaks another version of HTTP"
 )
 
 func causeValues() []Cause {
-	return []Cause{CauseUnsaid, CausePings, CauseError, CauseAge, CauseStop, CauseStream, CauseAnswer}
+	return []Cause{CauseUnsaid, CausePings, CauseError, CauseAge, CauseStop, CauseStream, CauseAnswer, CauseProtocol}
 }
 
 // goneReasons are those of a request that a GOAWAY left open, or without an answer.
@@ -71,6 +74,21 @@ func errorOf(a probes.Attempt) Cause {
 		return CausePings
 	}
 	return CauseError
+}
+
+// protocolOf is what an attempt on a new connection tells of the protocol: the peer is
+// there, and does not speak the one that the probe does.
+func protocolOf(a probes.Attempt) Cause {
+	if a.Connection == probes.ConnectionReused || !otherProtocol(a) {
+		return CauseUnsaid
+	}
+	return CauseProtocol
+}
+
+// otherProtocol reports whether the peer said that it speaks another version of HTTP:
+// in text or in frames, by RST_STREAM HTTP_1_1_REQUIRED, or by ALPN.
+func otherProtocol(a probes.Attempt) bool {
+	return a.NoHTTP1 || a.NoHTTP2 || a.NoALPN || a.WantsHTTP1()
 }
 
 // oneConnectionAge reports whether another rung's GOAWAY came at the connection age of
@@ -124,7 +142,7 @@ func (j *judgement) causeText() string {
 		return "; the connection itself went on"
 	case CauseAnswer:
 		return "; the connection carried that answer, and nothing says that it ended"
-	case CauseUnsaid:
+	case CauseUnsaid, CauseProtocol:
 	}
 	return ""
 }
@@ -164,6 +182,8 @@ func (j *judgement) causeAdvice() []step {
 			next("leave the pool as it is: the server reset the request's stream and kept the connection; " + again + "." + notIdle),
 			next("For the API's owner: see why streams are reset on a connection that is idle first and not on a fresh one."),
 		}
+	case CauseProtocol:
+		return j.protocolAdvice()
 	case CauseUnsaid, CauseAnswer: // what to do about an answer follows from the diagnosis
 	}
 	return nil

@@ -151,6 +151,9 @@ func TestOtherProtocols(t *testing.T) {
 		a.NoHTTP2, a.ResponseBytes = true, 103
 	}
 	o := judgeOne(t, in, 0)
+	if o.Diagnosis != probes.DiagnosisContract || o.Family != probes.FamilyContract || o.Verdict != probes.VerdictFail {
+		t.Errorf("%s %s, family %s", o.Verdict, o.Diagnosis, o.Family)
+	}
 	if h := hypothesis(o, probes.HypothesisAPIDown); h.Ruled != probes.RuledOut || !strings.Contains(o.Message, "the peer speaks no HTTP/2") || !strings.Contains(o.Advice[0], "protocol: http/1.1, or auto") {
 		t.Errorf("%+v: %s, %q", h, o.Message, o.Advice)
 	}

@@ -20,6 +20,10 @@ func (j *judgement) apiDown() (probes.Ruling, string) {
 		return probes.RuledOut, fmt.Sprintf("it answered after %s that it wants the request in HTTP/1.1", human(a.Elapsed))
 	case a.NoHTTP2:
 		return probes.RuledOut, fmt.Sprintf("it answered HTTP/2's preface with %s in text: it is there, and speaks HTTP/1", bytesOf(a.ResponseBytes))
+	case a.NoHTTP1:
+		return probes.RuledOut, fmt.Sprintf("it sent frames of HTTP/2 where HTTP/1.1 was spoken (%s): it is there", bytesOf(a.ResponseBytes))
+	case a.NoALPN:
+		return probes.RuledOut, fmt.Sprintf("it shook hands as far as ALPN, after %s, and does not speak what it was offered: it is there", human(a.Elapsed))
 	case j.answeredItself() && a.Reason == probes.ReasonBadResponse:
 		return probes.RuledOut, fmt.Sprintf("it %s: it is there, and what it says is no gRPC", answer(*a))
 	case j.answeredItself():
@@ -92,7 +96,7 @@ func (j *judgement) answeredItself() bool {
 		probes.ReasonStatus, probes.ReasonSlow, probes.ReasonExpectation, probes.ReasonTooLarge:
 		return true
 	case probes.ReasonBadResponse:
-		return j.at.Status > 0 || j.at.NoHTTP2 // HTTP, but not what was spoken
+		return j.at.Status > 0 || j.at.NoHTTP2 || j.at.NoHTTP1 // HTTP, but not what was spoken
 	default:
 		return false
 	}

@@ -154,7 +154,7 @@ func (j *judgement) causeOut() string {
 		return fmt.Sprintf("the connection was alive after %s idle: the server reset the request's stream only", human(j.rung.reuseAge()))
 	case CauseAnswer:
 		return fmt.Sprintf("the connection was alive after %s idle: it carried a whole answer", human(j.rung.reuseAge()))
-	case CauseUnsaid, CauseError:
+	case CauseUnsaid, CauseError, CauseProtocol:
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"time"
@@ -129,7 +130,7 @@ func (l *ladder) look(i int) *judgement {
 		}
 	}
 	if j.at != nil && j.facts.Cause == CauseUnsaid {
-		j.facts.Cause = errorOf(*j.at)
+		j.facts.Cause = cmp.Or(errorOf(*j.at), protocolOf(*j.at))
 	}
 	return j
 }

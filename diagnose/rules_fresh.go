@@ -93,6 +93,13 @@ func freshRules() []Rule {
 		Table: TableFresh, Connections: fresh, Reasons: []probes.Reason{probes.ReasonOK},
 		Verdict: probes.VerdictPass, Why: "A whole answer, as expected.",
 	})
+	rules = append(rules, Rule{
+		Table: TableFresh, Connections: fresh, Causes: []Cause{CauseProtocol},
+		Reasons: []probes.Reason{probes.ReasonTLS, probes.ReasonBadResponse, probes.ReasonStreamReset},
+		Again:   []Again{AgainNotTried, AgainFailed},
+		Verdict: probes.VerdictFail, Diagnosis: probes.DiagnosisContract, Family: probes.FamilyContract,
+		Why: "It is there, and does not speak what was agreed: `protocol` says what the probe speaks.",
+	})
 	for _, w := range freshRows() {
 		on := fresh
 		if w.answer {

@@ -37,6 +37,9 @@ func everyCause(f Facts, visit func(Facts)) {
 	if slices.Contains([]probes.Reason{probes.ReasonUnavailable, probes.ReasonStatus, probes.ReasonExpectation}, f.Reason) {
 		causes = []Cause{CauseUnsaid, CauseAnswer}
 	}
+	if f.Reason == probes.ReasonTLS || f.Reason == probes.ReasonBadResponse {
+		causes = []Cause{CauseUnsaid, CauseProtocol}
+	}
 	for _, f.Cause = range causes {
 		everyAge(f, visit)
 	}
@@ -143,7 +146,7 @@ func mayPass(f Facts) bool {
 		if f.Reason == probes.ReasonRefusedStream {
 			return false
 		}
-	case CauseUnsaid, CauseAnswer:
+	case CauseUnsaid, CauseAnswer, CauseProtocol:
 	}
 	if f.Changed && ladder && f.Connection == probes.ConnectionReused {
 		return false

@@ -80,6 +80,8 @@ func means(a probes.Attempt) string {
 	switch {
 	case a.NoHTTP2:
 		return "the peer speaks no HTTP/2"
+	case a.NoHTTP1:
+		return "the peer speaks no HTTP/1.1"
 	case a.Reason == probes.ReasonBadResponse && a.Status > 0:
 		return fmt.Sprintf("the answer (%d) was no valid gRPC", a.Status)
 	case byStatus(a), a.GRPC != nil && a.Reason == probes.ReasonRateLimited:
