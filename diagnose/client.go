@@ -32,7 +32,7 @@ func newClientView(j *judgement) *clientView {
 		return nil
 	}
 	known := *decl
-	known.HTTP2 = j.at != nil && j.at.Proto == overH2
+	known.HTTP2 = j.overH2()
 	decl = &known
 	v := &clientView{decl: known, name: decl.Kind, result: clients.Noticed}
 	if c, ok := clients.Lookup(decl.Kind); ok {
@@ -67,6 +67,26 @@ func newClientView(j *judgement) *clientView {
 	v.result, v.cover = result, cover
 	v.entry = clients.RetryEntry(*decl, j.at.Reason, j.method(), v.idle)
 	return v
+}
+
+// overH2 reports whether the application speaks HTTP/2 here: as the deciding attempt
+// did; where that had no connection, as the probe's other attempts did, or has to by its
+// config.
+func (j *judgement) overH2() bool {
+	if j.at != nil && j.at.Proto != "" {
+		return j.at.Proto == overH2
+	}
+	spec := j.l.in.Spec
+	switch spec.Speaks() {
+	case probes.ProtocolH2, probes.ProtocolH2C:
+		return true
+	case probes.ProtocolAuto:
+		return slices.ContainsFunc(j.l.in.Observations, func(o probes.Observation) bool {
+			return slices.ContainsFunc(o.Attempts, func(a probes.Attempt) bool { return a.Proto == overH2 })
+		})
+	default:
+		return false
+	}
 }
 
 // path is what the ladder says of how idle connections end. The earliest end
@@ -211,11 +231,12 @@ func (v *clientView) outcome() *probes.ClientOutcome {
 	return o
 }
 
-func (v *clientView) gaps() []probes.RetryGap {
-	if v == nil {
+// gaps are the declared policy's. The catalog's clients are HTTP's, not gRPC's.
+func (j *judgement) gaps() []probes.RetryGap {
+	if j.client == nil || j.l.in.Spec.GRPC != nil {
 		return nil
 	}
-	return clients.Gaps(v.decl)
+	return clients.Gaps(j.client.decl)
 }
 
 // repeatable reports whether sending again after a reason can help at all.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -93,6 +94,44 @@ func TestTheDeclaredClientsResult(t *testing.T) {
 	} {
 		if tt.got.Result != tt.want || (tt.want == "") != (tt.got.Experiences == "") {
 			t.Errorf("%s: %+v, want %q", name, *tt.got, tt.want)
+		}
+	}
+}
+
+// The gaps of a policy are those of the protocol that the probe speaks, also where no
+// connection was made by which to know it.
+func TestGapsOfTheProtocol(t *testing.T) {
+	const none, h1, h2 = "", "HTTP/1.1", overH2
+	for _, tt := range []struct {
+		name   string
+		speaks probes.Protocol
+		protos [2]string // of the failed attempt, and of the second
+		grpc   bool
+		want   bool // those of HTTP/2
+	}{
+		{"HTTP/1.1", "", [2]string{h1, h1}, false, false},
+		{"nothing connected", "", [2]string{none, none}, false, false},
+		{"h2c", probes.ProtocolH2C, [2]string{h2, h2}, false, true},
+		{"h2c, and nothing connected", probes.ProtocolH2C, [2]string{none, none}, false, true},
+		{"h2, and nothing connected", probes.ProtocolH2, [2]string{none, none}, false, true},
+		{"auto, and HTTP/2 was agreed", probes.ProtocolAuto, [2]string{h2, h2}, false, true},
+		{"auto, and HTTP/2 was agreed the second time", probes.ProtocolAuto, [2]string{none, h2}, false, true},
+		{"auto, and HTTP/1.1 was agreed", probes.ProtocolAuto, [2]string{none, h1}, false, false},
+		{"gRPC, of whose channel the catalog knows nothing", "", [2]string{h2, h2}, true, false},
+	} {
+		in := httpInput(probes.ReasonRefused, probes.ReasonOK)
+		for i, proto := range tt.protos {
+			in.Observations[0].Attempts[i].Proto = proto
+		}
+		in.Spec.Protocol = tt.speaks
+		in.Spec.Client = &probes.Client{Kind: "httpx", Retry: &probes.RetryPolicy{}}
+		if tt.grpc {
+			in.Spec.GRPC = &probes.GRPC{}
+		}
+		gaps := judgeOne(t, in, 0).RetryGaps
+		got := slices.ContainsFunc(gaps, func(g probes.RetryGap) bool { return g.Reason == probes.ReasonIdleGoaway && g.Gap })
+		if got != tt.want || (len(gaps) == 0) != tt.grpc {
+			t.Errorf("%s: %+v", tt.name, gaps)
 		}
 	}
 }

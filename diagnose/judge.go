@@ -266,7 +266,7 @@ func (j *judgement) outcome() probes.Outcome {
 		o.ByClient = j.byClient()
 		o.Accepted, o.Lapsed = j.accepted()
 	}
-	o.RetryGaps = j.client.gaps()
+	o.RetryGaps = j.gaps()
 	o.Message = j.message()
 	return o
 }

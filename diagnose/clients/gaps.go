@@ -2,6 +2,7 @@ package clients
 
 import (
 	"net/http"
+	"slices"
 
 	"perch.example/probes"
 )
@@ -18,15 +19,23 @@ func gapReasons() []probes.Reason {
 	}
 }
 
+// gapsOver are those that a probe can meet over its protocol. Over HTTP/2 what its
+// frames tell is transient, too.
+func gapsOver(http2 bool) []probes.Reason {
+	return slices.DeleteFunc(reasonsOver(http2), func(r probes.Reason) bool {
+		return !ofFrames(r) && !slices.Contains(gapReasons(), r)
+	})
+}
+
 // Gaps judges the declared policy, for a GET, against each reason that the
-// catalog knows of, at an idle age at which the client does not look. Without
-// a declared policy there is nothing to judge.
+// catalog knows of, at an idle age at which the client does not look, and over HTTP/2
+// where decl says so. Without a declared policy there is nothing to judge.
 func Gaps(decl probes.Client) []probes.RetryGap {
 	if decl.Retry == nil {
 		return nil
 	}
 	var gaps []probes.RetryGap
-	for _, reason := range gapReasons() {
+	for _, reason := range gapsOver(decl.HTTP2) {
 		_, result, cover := Experience(decl, reason, http.MethodGet, 0)
 		if result == Unknown {
 			continue
