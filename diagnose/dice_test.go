@@ -73,6 +73,13 @@ func (d dice) attempt(on probes.Connection, r probes.Reason, started time.Time) 
 	if r != probes.ReasonOK && !d.one(4) {
 		a.Own = d.own(r)
 	}
+	switch {
+	case r == probes.ReasonTLS:
+		a.NoALPN = d.one(2)
+	case r == probes.ReasonBadResponse && on != probes.ConnectionReused && d.one(2):
+		a.NoHTTP1 = d.one(2)
+		a.NoHTTP2 = !a.NoHTTP1
+	}
 	return a
 }
 
