@@ -125,7 +125,7 @@ func (f *pathFlags) print(ctx context.Context, sys system, cfg config.Config) pr
 	}
 	out.Place = f.place(sys, out.Network)
 	out.Place.Vantage = cfg.Vantage
-	env := probes.PrintEnv{Policy: cfg.Policy, ReadFile: sys.readFile, Canonical: net.DefaultResolver.LookupCNAME}
+	env := probes.PrintEnv{Dial: sys.dial, Resolve: sys.resolve, Policy: cfg.Policy, ReadFile: sys.readFile, Canonical: net.DefaultResolver.LookupCNAME}
 	room := make(chan struct{}, printsAtOnce)
 	var running sync.WaitGroup
 	for i, t := range cfg.Targets {

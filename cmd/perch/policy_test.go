@@ -307,7 +307,7 @@ func TestServeKeepsThePolicy(t *testing.T) {
 func TestPathKeepsThePolicy(t *testing.T) {
 	t.Parallel()
 	url := startLab(t, "healthy", lab.Options{}).URL()
-	path := configFile(t, url, oneProbe)
+	path := configFile(t, url, strings.Replace(oneProbe, "    probes:", "    rate_limit: 1000/s\n    probes:", 1))
 	for text, says := range map[string]string{
 		"hosts: [api.example]":           `the policy does not allow the host "127.0.0.1"`,
 		"denied_networks: [127.0.0.0/8]": "the policy does not allow the address 127.0.0.1",
@@ -315,9 +315,10 @@ func TestPathKeepsThePolicy(t *testing.T) {
 	} {
 		policy := policyFile(t, "version: 1\n"+text+"\n")
 		for _, what := range [][]string{{url}, {"--config", path}} {
-			r := (&platform{}).perch(t, nil, append([]string{"path", "--policy", policy, "--output", "json"}, what...)...)
-			if denied := r.code == exitFindings && strings.Contains(strings.ReplaceAll(r.stdout, `\"`, `"`), says); denied != (says != "") {
-				t.Errorf("%s, %q: exit status %d\n%s%s", text, what, r.code, r.stdout, r.stderr)
+			p := &platform{}
+			r := p.perch(t, nil, append([]string{"path", "--policy", policy, "--output", "json"}, what...)...)
+			if denied := r.code == exitFindings && strings.Contains(strings.ReplaceAll(r.stdout, `\"`, `"`), says); denied != (says != "") || denied == (len(p.dialed) > 0) {
+				t.Errorf("%s, %q: exit status %d, dialled %q\n%s%s", text, what, r.code, p.dialed, r.stdout, r.stderr)
 			}
 		}
 	}
