@@ -70,7 +70,9 @@ looking, as that pool does. This takes a few seconds.
 func playDemo(ctx context.Context, p *pass) error {
 	told := p.out.tells()
 	if told {
-		fmt.Fprint(p.sys.stdout, demoIntro)
+		if _, err := fmt.Fprint(p.sys.stdout, demoIntro); err != nil {
+			return own(err) // at once, and not after a run that nobody can read
+		}
 	}
 	if err := p.makePlan(); err != nil {
 		return err
