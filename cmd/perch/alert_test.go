@@ -27,6 +27,7 @@ vantage: test
 targets:
   - name: api
     url: http://127.0.0.1:1
+    rate_limit: 1000/s
     probes: [{name: get, kind: http, path: /}]
 slack: {bot_token: {from: {env: TOKEN}}, channel: "#stock"}
 webhook: {from: {env: HOOK}, headers: [{name: Authorization, prefix: "Bearer ", from: {env: KEY}}]}

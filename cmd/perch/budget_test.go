@@ -79,7 +79,7 @@ func TestRetryAfterHoldsAcrossRuns(t *testing.T) {
 		w.Header().Set("Retry-After", "3600")
 		w.WriteHeader(http.StatusTooManyRequests)
 	}}
-	config, _ := thriftyConfig(t, c)
+	config, _ := thriftyConfig(t, c, "daily_limit: 3", "rate_limit: 1000/s")
 	perch(t.Context(), nil, "run", "--all", "--config", config)
 	told := len(c.at) // on a busy machine the second probe may leave before the first one's answer is read
 	for range 2 {

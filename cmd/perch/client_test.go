@@ -5,16 +5,21 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"perch.example/lab"
 )
 
-// declared is a client of which each key can be changed. Its retry list covers
-// the wrapped error, which the layer around the wrapper sees.
-const declared = `
+// declaring is the head of a config, and declared a client's target of which each
+// key can be changed. Its retry list covers the wrapped error, which the layer
+// around the wrapper sees.
+const (
+	declaring = `
 version: 1
 name: declared
 targets:
+`
+	declared = `
   - name: api
     url: ${URL}
     share: 100%
@@ -33,77 +38,94 @@ targets:
     probes:
       - {name: idle, kind: idle, path: /, keep_alive: 60s, every: 15mHOLDS}
 `
-
-// seenOf is what the three commands make of a declared client.
-type seenOf struct{ plan, audit, run string }
+)
 
 // TestEachKeyOfAClientChangesWhatPerchSays: a key that changed nothing would be
-// a promise that is not kept. A run is one hold of 1.5 s on a path that closes
-// after 1 s, inside the client's danger band.
+// a promise that is not kept. A run is one hold of 1 s on a path that closes
+// after 0.4 s, inside the client's danger band.
 func TestEachKeyOfAClientChangesWhatPerchSays(t *testing.T) {
 	t.Parallel()
-	url := startLab(t, "idle_fin", lab.Options{}).URL()
-	base := look(t, configFile(t, url, declared))
-	for _, key := range []struct {
+	url := startLab(t, "idle_fin", lab.Options{IdleTimeout: 400 * time.Millisecond}).URL()
+	keys := []struct {
 		name, from, to   string
 		plan, audit, run bool // where the change shows
 	}{
 		{"kind", "kind: apache-httpclient-4.5", "kind: apache-httpclient-5.2", false, true, true},
 		{"wrapped_by", "      wrapped_by: spring-resttemplate\n", "", false, true, true},
-		{"max_idle", "max_idle: none", "max_idle: 1200ms", true, false, true},
-		{"validate_after", "validate_after: 2s", "validate_after: 1200ms", true, true, true},
+		{"max_idle", "max_idle: none", "max_idle: 700ms", true, false, true},
+		{"validate_after", "validate_after: 2s", "validate_after: 700ms", true, true, true},
 		{"tcp_keep_alive", "tcp_keep_alive: none", "tcp_keep_alive: 5m", true, false, false}, // it prevents silence, and changes nothing once a connection has ended
 		{"automatic_retries", "      automatic_retries: none\n", "", false, true, true},
 		{"retry.layer", "layer: around", "layer: inside", false, true, true},
 		{"retry.attempts", "attempts: 3", "attempts: 1", false, true, true},
 		{"retry.errors", "errors: [org.springframework.web.client.ResourceAccessException]", "errors: []", false, true, true},
-	} {
-		t.Run(key.name, func(t *testing.T) {
-			t.Parallel()
-			changed := strings.Replace(declared, key.from, key.to, 1)
-			if changed == declared {
-				t.Fatalf("%q is not in the config", key.from)
+	}
+	targets := []string{declared}
+	for _, key := range keys {
+		changed := strings.Replace(declared, key.from, key.to, 1)
+		if changed == declared {
+			t.Fatalf("%q is not in the config", key.from)
+		}
+		targets = append(targets, changed)
+	}
+	runs := lived(t, url, targets)
+	plan, audit := foretold(t, url, declared)
+	for i, key := range keys {
+		changedPlan, changedAudit := foretold(t, url, targets[i+1])
+		for _, c := range []struct {
+			command, before, after string
+			differs                bool
+		}{{"plan", plan, changedPlan, key.plan}, {"audit", audit, changedAudit, key.audit}, {"run", runs[0], runs[i+1], key.run}} {
+			if (c.before != c.after) != c.differs {
+				t.Errorf("%s: perch %s differs: %v, want %v\nbefore:\n%s\nafter:\n%s", key.name, c.command, c.before != c.after, c.differs, c.before, c.after)
 			}
-			got := look(t, configFile(t, url, changed))
-			for _, c := range []struct {
-				command, before, after string
-				differs                bool
-			}{{"plan", base.plan, got.plan, key.plan}, {"audit", base.audit, got.audit, key.audit}, {"run", base.run, got.run, key.run}} {
-				if (c.before != c.after) != c.differs {
-					t.Errorf("perch %s differs: %v, want %v\nbefore:\n%s\nafter:\n%s", c.command, c.before != c.after, c.differs, c.before, c.after)
-				}
-			}
-		})
+		}
 	}
 }
 
-// look plans the client's ladder, audits it, and runs one hold.
-func look(t *testing.T, path string) seenOf {
+// foretold plans the client's ladder, and audits it.
+func foretold(t *testing.T, url, target string) (plan, audit string) {
 	t.Helper()
-	text := read(t, path)
-	writeFile(t, path, strings.Replace(text, "HOLDS", "", 1))
-	var s seenOf
+	path := configFile(t, url, declaring+strings.Replace(target, "HOLDS", "", 1))
 	for _, step := range strings.Split(perch(t.Context(), nil, "plan", "--config", path, "--seed", "1").stdout, "\n") {
 		if _, from, made := strings.Cut(step, "2 to 3  "); made {
-			s.plan += from + "\n"
+			plan += from + "\n"
 		}
 	}
-	s.audit = perch(t.Context(), nil, "audit", "--config", path).stdout
-	writeFile(t, path, strings.Replace(text, "HOLDS", ", holds: [1500ms]", 1))
-	r := perch(t.Context(), nil, "run", "--config", path, "--output", "json")
+	audit = perch(t.Context(), nil, "audit", "--config", path).stdout
+	if plan == "" || audit == "" {
+		t.Fatalf("nothing was planned or audited: %q, %q", plan, audit)
+	}
+	return plan, audit
+}
+
+// lived runs one hold of each target, all in one run, and returns what its client
+// makes of it.
+func lived(t *testing.T, url string, targets []string) []string {
+	t.Helper()
+	text := declaring
+	for i, target := range targets {
+		text += strings.NewReplacer("name: api", fmt.Sprintf("name: api-%d", i), "HOLDS", ", holds: [1s]").Replace(target)
+	}
+	r := perch(t.Context(), nil, "run", "--config", configFile(t, url, text), "--output", "json")
 	var doc struct {
 		Outcomes []struct {
+			Target  string
 			Verdict string
 			Retry   struct{ Application string }
 			Client  struct{ Experiences string }
 		}
 	}
-	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || len(doc.Outcomes) != 1 {
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || len(doc.Outcomes) != len(targets) {
 		t.Fatalf("%v: %s%s", err, r.stdout, r.stderr)
 	}
-	s.run = fmt.Sprintf("%+v", doc.Outcomes[0])
-	if s.plan == "" || s.audit == "" {
-		t.Fatalf("nothing was planned or audited: %+v", s)
+	var all []string
+	for i, o := range doc.Outcomes {
+		if o.Target != fmt.Sprintf("api-%d", i) {
+			t.Fatalf("outcome %d is of %s", i, o.Target)
+		}
+		o.Target = ""
+		all = append(all, fmt.Sprintf("%+v", o))
 	}
-	return s
+	return all
 }

@@ -40,9 +40,12 @@ func TestIdleSpeaksWhatItIsTold(t *testing.T) {
 	server.Start()
 	t.Cleanup(server.Close)
 	for protocol, want := range map[string]string{"http/1.1": " · HTTP/1.1\n", "h2c": " · HTTP/2\n", "auto": " · HTTP/1.1\n"} {
-		r := perch(t.Context(), nil, "idle", "--max", "1s", "--connections", "1", "--rate", "20/s", "--protocol", protocol, "--proxy", "none", server.URL)
-		if r.code != exitOK || !strings.Contains(r.stdout, want) {
-			t.Errorf("%s: exit status %d: %s%s", protocol, r.code, r.stdout, r.stderr)
-		}
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			r := perch(t.Context(), nil, "idle", "--max", "1s", "--connections", "1", "--rate", "20/s", "--protocol", protocol, "--proxy", "none", server.URL)
+			if r.code != exitOK || !strings.Contains(r.stdout, want) {
+				t.Errorf("exit status %d: %s%s", r.code, r.stdout, r.stderr)
+			}
+		})
 	}
 }

@@ -106,8 +106,9 @@ func TestIdleSaysHowWellItKnows(t *testing.T) {
 // TestIdleKeepsToItsTime: a search that the deadline cuts says what it has.
 func TestIdleKeepsToItsTime(t *testing.T) {
 	t.Parallel()
-	r := perch(t.Context(), nil, "idle", forgetful(t, 2*time.Second), "--max", "4s", "--connections", "2", "--rate", "100/s", "--deadline", "6s")
+	r := perch(t.Context(), nil, "idle", forgetful(t, time.Second), "--max", "2s", "--connections", "2", "--rate", "100/s", "--deadline", "4s")
 	if r.code != exitOK || !strings.Contains(r.stdout, "idle connections die (RST) between ") {
 		t.Errorf("exit status %d:\n%s%s", r.code, r.stdout, r.stderr)
 	}
+	want(t, "the log", r.stderr, "another round does not fit")
 }

@@ -15,6 +15,7 @@ vantage: test
 targets:
   - name: api
     url: ${URL}
+    rate_limit: 1000/s
     probes:
       - {name: get, kind: http, path: /, every: 1h}
 alerts: {fire_after: 2, resolve_after: 2}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"maps"
 	"os"
 	"path/filepath"
@@ -77,7 +78,11 @@ func TestTheNextRunLooksWhereTheApplicationFails(t *testing.T) {
 	writeFile(t, path, strings.Replace(read(t, path), "every: 6s", "every: 6s, holds: [500ms, 2500ms]", 1))
 	note := "no hold lies in the danger band"
 	want(t, "the plan of own holds", perch(t.Context(), nil, "plan", "--config", path).stdout, note, "add 1.5s")
-	want(t, "the log of own holds", perch(t.Context(), nil, "run", "--config", path, "--all").stderr, note)
+	ctx, enough := context.WithCancel(t.Context())
+	defer enough()
+	log := &awaited{all: []string{note}, then: enough} // it comes before the holds
+	perchLogging(ctx, log, nil, "run", "--config", path, "--all")
+	want(t, "the log of own holds", log.log.String(), note)
 }
 
 // A state that cannot be read is no reason not to plan.

@@ -51,6 +51,7 @@ vantage: test
 targets:
   - name: api
     url: ${URL}
+    rate_limit: 1000/s
     headers:
       - {name: Authorization, prefix: "Bearer ", from: {env: TOKEN}}
       - {name: X-Other, from: {file: ${FILE}}}

@@ -43,6 +43,7 @@ vantage: test
 targets:
   - name: api
     url: ${URL}
+    rate_limit: 1000/s
     probes:
       - {name: get, kind: http, path: /}
 alerts: {fire_after: 1, settle: none}

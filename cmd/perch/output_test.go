@@ -41,7 +41,6 @@ func wholeDocument(t *testing.T, format, text string) {
 func TestEveryCommandHasEveryOutput(t *testing.T) {
 	t.Parallel()
 	down := configFile(t, "http://127.0.0.1:1", oneProbe+"alerts: {settle: none}\n")
-	s := startLab(t, "healthy", lab.Options{})
 	for _, c := range []struct {
 		name string
 		args []string
@@ -49,8 +48,8 @@ func TestEveryCommandHasEveryOutput(t *testing.T) {
 		says string
 	}{
 		{"run", []string{"run", "--config", down}, exitFindings, "unreachable"},
-		{"idle", []string{"idle", "--max", "1s", "--connections", "1", "--rate", "20/s", "--proxy", "none", s.URL()}, exitOK, "idle"},
-	} { // the demo's are TestSeveralReportsOfOneRun's
+		{"idle", []string{"idle", "--max", "1s", "--connections", "1", "--rate", "20/s", "--proxy", "none", "http://127.0.0.1:1"}, exitFindings, "idle"},
+	} { // the demo's, and those of an idle that holds, are TestSeveralReportsOfOneRun's
 		for _, format := range []string{"text", "json", "junit", "html"} {
 			t.Run(c.name+" "+format, func(t *testing.T) {
 				t.Parallel()
@@ -164,22 +163,6 @@ func TestAReportThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	wholeDocument(t, "junit", string(data))
-}
-
-// TestThePageOfADemoHasItsMessage, also where the text shows it by itself.
-func TestThePageOfADemoHasItsMessage(t *testing.T) {
-	t.Parallel()
-	page := filepath.Join(t.TempDir(), "demo.html")
-	r := perch(t.Context(), nil, "demo", "--output", "text", "--output", "html="+page)
-	data, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want(t, "the page", string(data), "The message that would be sent", "WOULD FIRE")
-	want(t, "stdout", r.stdout, "perch demo: a server on loopback", "The Slack message it would send:", "WOULD FIRE")
-	if n := strings.Count(r.stdout, "WOULD FIRE"); n != 1 {
-		t.Errorf("the message is shown %d times", n)
-	}
 }
 
 // TestOutputIsCompleted: the formats, and files behind a =.

@@ -90,12 +90,12 @@ func TestPathOfAURL(t *testing.T) {
 	t.Parallel()
 	s, _, ca := pathLab(t)
 	secret := strings.Replace(s.URL(), "https://", "https://s3cret-user:s3cret-pw@", 1) + "/s3cret-path?k=s3cret-query#s3cret-part"
-	r := perch(t.Context(), map[string]string{"HTTPS_PROXY": "http://p:1"}, "path", secret, "--debug-container", "--output", "json", "--log-level", "error", "--deadline", "2s")
+	r := perch(t.Context(), map[string]string{"HTTPS_PROXY": "http://p:1"}, "path", secret, "--debug-container", "--output", "json", "--log-level", "error", "--deadline", "1s")
 	f := fingerprintOf(t, r)
 	if r.code != exitIncomplete || len(f.Paths) != 1 || f.Paths[0].Connections[0].TLS.NotTrusted == "" || !f.Place.DebugContainer || f.Network.Proxy != nil {
 		t.Errorf("exit status %d: %+v\n%s", r.code, f, r.stderr)
 	}
-	r = perch(t.Context(), nil, "path", secret, s.URL(), "--ca-file", ca, "--deadline", "2s")
+	r = perch(t.Context(), nil, "path", secret, s.URL(), "--ca-file", ca, "--deadline", "1s")
 	if r.code != exitIncomplete {
 		t.Errorf("exit status %d\n%s", r.code, r.stderr)
 	}
@@ -163,7 +163,7 @@ func takenFile(t *testing.T, f probes.Fingerprint, change func(*probes.Fingerpri
 func TestPathCompares(t *testing.T) {
 	t.Parallel()
 	s, config, _ := pathLab(t)
-	app := fingerprintOf(t, perch(t.Context(), nil, "path", s.URL(), "--debug-container", "--output", "json", "--deadline", "2s"))
+	app := fingerprintOf(t, perch(t.Context(), nil, "path", s.URL(), "--debug-container", "--output", "json", "--deadline", "1s"))
 	own := fingerprintOf(t, perch(t.Context(), nil, "path", "api", "--config", config, "--output", "json"))
 	none := func(*probes.Fingerprint) {}
 	a, b := takenFile(t, app, none), takenFile(t, own, none)

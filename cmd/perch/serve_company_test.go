@@ -64,6 +64,7 @@ func TestCompany(t *testing.T) {
 // What waits for others is the notice alone: what is found beside another target in
 // trouble is on the page, in the log and in the metrics as it comes.
 func TestServeShowsAtOnceWhatIsToldWithOthers(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		text := many(6, time.Minute)
 		s := newStation(t, text)

@@ -85,6 +85,7 @@ func two(t *testing.T, test func(t *testing.T, fake *kubefake.Server, a, b *repl
 }
 
 func TestOneReplicaProbesAndTheOtherStandsBy(t *testing.T) {
+	t.Parallel()
 	two(t, func(t *testing.T, _ *kubefake.Server, a, b *replica) {
 		a.wants("/metrics", 200, `perch_leader{perch="shop",vantage="test"} 1`)
 		b.wants("/metrics", 200, `perch_leader{perch="shop",vantage="test"} 0`)
@@ -120,6 +121,7 @@ func TestOneReplicaProbesAndTheOtherStandsBy(t *testing.T) {
 // A leader that is cut off from the API server sends nothing any more before another
 // one may lead, and ends.
 func TestALeaderThatIsCutOffSendsNothing(t *testing.T) {
+	t.Parallel()
 	two(t, func(t *testing.T, _ *kubefake.Server, a, b *replica) {
 		a.cut.Store(true)
 		began := time.Now()

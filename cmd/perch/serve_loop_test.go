@@ -64,6 +64,7 @@ func TestAHangingTargetDelaysNobody(t *testing.T) {
 // A Slack that hangs delays no probe, and is asked again ever more seldom; so it is with
 // the state.
 func TestASlowSlackDelaysNoProbe(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, store := newStation(t, many(5, 10*time.Second)), &shelf{}
 		s.prepare(many(5, 10*time.Second), store)
@@ -97,6 +98,7 @@ func TestASlowSlackDelaysNoProbe(t *testing.T) {
 // What fails everywhere is told together, though the probes' ticks are spread: the first
 // alone, where no other fails in the same second, and the others in one or two.
 func TestServeTellsManyTogether(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, store := newStation(t, many(30, 40*time.Second)), &shelf{}
 		s.prepare(many(30, 40*time.Second), store)
@@ -120,6 +122,7 @@ func TestServeTellsManyTogether(t *testing.T) {
 
 // A wall clock that is set moves no tick, and bunches none.
 func TestServeWhenTheClockIsSet(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, store := newStation(t, many(3, 10*time.Second)), &shelf{}
 		s.prepare(many(3, 10*time.Second), store)
@@ -151,6 +154,7 @@ func TestServeWhenTheClockIsSet(t *testing.T) {
 // However often perch is killed, at whatever moment: the state, as it stands then, counts
 // all that has left. So a day's limit holds.
 func TestServeCountsAllThatLeftWhenKilled(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		text := many(1, 10*time.Second)
 		s := newStation(t, text)
@@ -178,6 +182,7 @@ func TestServeCountsAllThatLeftWhenKilled(t *testing.T) {
 // However often perch is killed, no probe runs again before it is due, and each has its
 // turn.
 func TestServeRunsNothingTwiceWhenKilled(t *testing.T) {
+	t.Parallel()
 	const targets, every = 5, 10 * time.Minute
 	synctest.Test(t, func(t *testing.T) {
 		text := many(targets, every)

@@ -14,6 +14,7 @@ import (
 // However long the state cannot be saved, and whenever perch is killed: a counter never
 // goes back. While it stands still, perch says that something is wrong.
 func TestServeShowsNoCounterThatMayGoBack(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		text := many(2, 10*time.Second)
 		s := newStation(t, text)

@@ -14,6 +14,7 @@ import (
 // Whoever waited for its turn begins with the config and the policy as they are by then:
 // nothing leaves that they do not allow any more, and what was added meanwhile is known.
 func TestServeBeginsWithTheConfigOfItsTurn(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, policy  string
 		old, new      string // in the config
