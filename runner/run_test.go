@@ -147,7 +147,7 @@ func TestPanicsStayAlone(t *testing.T) {
 		s := newSite(t, nil)
 		var logged bytes.Buffer
 		blow := func(o *runner.Options) {
-			o.Log = slog.New(slog.NewTextHandler(&logged, nil))
+			o.Log = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			o.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 				if strings.HasPrefix(address, "192.0.2.1:") {
 					panic("a bug in the network")
@@ -178,7 +178,7 @@ func TestPanicsStayAlone(t *testing.T) {
 		if got := told(out.of("good")); got[""] != 4 || len(s.hits) != 5 {
 			t.Errorf("the good target: %v, %d arrived", got, len(s.hits))
 		}
-		if n := strings.Count(logged.String(), "step failed in perch itself"); n != 11+3+1 {
+		if n := strings.Count(logged.String(), `problem="a bug in perch: `); n != 11+3+1 {
 			t.Errorf("%d were logged: %s", n, logged.String())
 		}
 	})

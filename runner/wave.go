@@ -220,14 +220,8 @@ func (w *wave) learn(mine *slots, a probes.Attempt) {
 }
 
 func (w *wave) report(o probes.Observation) {
-	switch {
-	case o.Cut == probes.CutConfig:
-		w.env.Log.Error("step cannot be done as configured", "target", o.Target, "probe", o.Probe, "problem", o.Problem)
-	case o.Problem != "":
-		w.env.Log.Error("step failed in perch itself", "target", o.Target, "probe", o.Probe, "problem", o.Problem)
-	}
 	if w.env.Log.Enabled(context.Background(), slog.LevelDebug) { // else its words are made for nobody, hundreds of times a second
-		w.env.Log.Debug("step ended", "target", o.Target, "probe", o.Probe, "hold", o.Hold, "cut", o.Cut, "attempts", len(o.Attempts))
+		w.env.Log.Debug("step ended", "target", o.Target, "probe", o.Probe, "hold", o.Hold, "cut", o.Cut, "attempts", len(o.Attempts), "problem", o.Problem)
 	}
 	w.done <- o
 }

@@ -15,12 +15,13 @@ import (
 func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 	probes.SettlePaths(seen)
 	for _, o := range seen {
-		if o.Problem != "" {
-			part := probes.PartInternal
-			if o.Cut == probes.CutConfig {
-				part = probes.PartConfig
-			}
-			p.problem(part, fmt.Errorf("%s/%s: %s", o.Target, o.Probe, o.Problem))
+		if o.Problem == "" {
+			continue
+		}
+		if part, err := problemOf(o); p.serves { // which says it, and not with each wave
+			p.countProblem(part, err)
+		} else {
+			p.problem(part, err)
 		}
 	}
 	byProbe := byProbe(seen)
@@ -54,6 +55,15 @@ func (p *pass) judge(run *probes.Run, seen []probes.Observation) {
 		}
 	}
 	p.predict(run, predicted)
+}
+
+// problemOf is what perch itself could not do for a step.
+func problemOf(o probes.Observation) (probes.Part, error) {
+	part := probes.PartInternal
+	if o.Cut == probes.CutConfig {
+		part = probes.PartConfig
+	}
+	return part, fmt.Errorf("%s/%s: %s", o.Target, o.Probe, o.Problem)
 }
 
 // byProbe groups observations by target/probe.

@@ -41,7 +41,7 @@ type pass struct {
 	fence        func() error                                    // why nothing may leave any more; nil: it may
 	gather       bool                                            // of perch serve: what opens is told with others that may follow
 	beside       string                                          // of perch serve: how a command is run beside it
-	serves       bool                                            // this is perch serve: its metrics say what falls out of its schedule
+	serves       bool                                            // this is perch serve
 	showMetrics  bool                                            // print them, as the demo does
 	unsent       []alert.Notice                                  // what would have been sent, where nobody is told
 	noticesApart bool                                            // they are shown by themselves, not below the text
@@ -69,7 +69,15 @@ type kept struct {
 }
 
 func (p *pass) problem(part probes.Part, err error) {
-	p.log.Error("perch could not do its own part", "part", part, "error", err)
+	p.log.Error(couldNot, "part", part, "error", err)
+	p.countProblem(part, err)
+}
+
+// couldNot is how the log begins what perch itself could not do.
+const couldNot = "perch could not do its own part"
+
+// countProblem is problem without a line in the log.
+func (p *pass) countProblem(part probes.Part, err error) {
 	said := probes.Problem{Part: part, Text: err.Error()}
 	if slices.Contains(p.problems, said) {
 		return // a run that saves twice fails twice

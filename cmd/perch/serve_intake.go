@@ -220,6 +220,7 @@ func (s *service) judge(w *pass, run *probes.Run, pl *played) {
 	}
 	w.cfg = *pl.near
 	w.judge(&pl.run, pl.seen)
+	s.sayRecurring(pl)
 	run.Outcomes, run.Idle = append(run.Outcomes, pl.run.Outcomes...), append(run.Idle, pl.run.Idle...)
 	if pl.loop.spec.Kind == probes.KindIdle {
 		s.learn(pl)
