@@ -67,7 +67,8 @@ func webURL(address string) bool {
 
 // escape writes the three characters that mean something in Slack's text.
 func escape(text string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+	text = strings.ReplaceAll(text, "&", "&amp;") // before those that write one
+	return strings.ReplaceAll(strings.ReplaceAll(text, "<", "&lt;"), ">", "&gt;")
 }
 
 // size counts a text as Slack does: after escaping, in UTF-16.

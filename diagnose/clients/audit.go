@@ -114,11 +114,10 @@ func (m meeting) by() string {
 	if m.result == Retried {
 		return m.client.Name
 	}
+	seen := m.seen()
 	for _, entry := range m.decl.Retry.Errors {
-		for _, name := range m.seen() {
-			if listed([]string{entry}, name) {
-				return entry
-			}
+		if slices.ContainsFunc(seen, func(name string) bool { return Means(entry, name) }) {
+			return entry
 		}
 	}
 	return ""
@@ -140,9 +139,12 @@ func (m meeting) wrapped() string {
 // is no error of its own: 408 has no class in any wrapper, whose next one would
 // cover every 4xx.
 func (m meeting) entry() string {
+	if m.result != Failed {
+		return ""
+	}
 	seen := m.seen()
 	switch {
-	case m.result != Failed || len(seen) == 0:
+	case len(seen) == 0:
 		return ""
 	case m.event == BytesIdle:
 		return seenStatus(seen)

@@ -58,7 +58,7 @@ func Means(entry, name string) bool {
 }
 
 func lastPart(name string) string {
-	return name[strings.LastIndexAny(name, ".$")+1:]
+	return name[max(strings.LastIndexByte(name, '.'), strings.LastIndexByte(name, '$'))+1:]
 }
 
 func addErrors(found map[string]bool, errors map[string][]string) {
