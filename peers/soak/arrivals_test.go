@@ -102,10 +102,10 @@ func (s *stalls) meets(from, to time.Time) bool {
 
 // lateness holds a probe's arrivals against its own grid: one each `every`, at a
 // phase that is the median of theirs. A tick at which nothing came is as late as it
-// can be. What met a stall of the machine is left out, and counted.
-func lateness(at []time.Time, every time.Duration, stood *stalls) (late []time.Duration, left int) {
+// can be, and one of none. What met a stall of the machine is left out, and counted.
+func lateness(at []time.Time, every time.Duration, stood *stalls) (late []time.Duration, none []time.Time, left int) {
 	if len(at) < 3 {
-		return nil, 0
+		return nil, nil, 0
 	}
 	phases := make([]time.Duration, len(at))
 	for i, t := range at { // around the first one, so that none is cut by the circle's end
@@ -126,9 +126,12 @@ func lateness(at []time.Time, every time.Duration, stood *stalls) (late []time.D
 			left++
 			continue
 		}
+		if off == every/2 {
+			none = append(none, tick)
+		}
 		late = append(late, off)
 	}
-	return late, left
+	return late, none, left
 }
 
 // busiest is the largest number of arrivals in any window of that length, whose ends

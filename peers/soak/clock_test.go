@@ -17,8 +17,8 @@ import (
 )
 
 // What the perch under test has, and the shipped one has not: a wall clock that
-// can be stepped, in the whole process, and a word of how many goroutines it runs and
-// how much of its heap lived through the last collection.
+// can be stepped, in the whole process, a word of how many goroutines it runs and
+// how much of its heap lived through the last collection, and a collection when it is told.
 // A step of the machine's own clock would meet everybody on it, and a time
 // namespace has no wall clock; so perch is built with an overlay of Go's own
 // package time, in which Now adds a number, and of one more file in package main.
@@ -38,6 +38,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
 	"strings"
@@ -50,14 +51,20 @@ func init() {
 		return
 	}
 	go func() {
+		collected := ""
 		for range time.Tick(100 * time.Millisecond) {
+			wanted, _ := os.ReadFile(filepath.Join(dir, "collect"))
+			if string(wanted) != collected {
+				debug.FreeOSMemory()
+				collected = string(wanted)
+			}
 			text, err := os.ReadFile(filepath.Join(dir, "clock"))
 			if seconds, wrong := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && wrong == nil {
 				time.Step.Store(seconds)
 			}
 			live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 			metrics.Read(live)
-			said := strconv.Itoa(runtime.NumGoroutine()) + " " + strconv.FormatUint(live[0].Value.Uint64(), 10) + "\n"
+			said := strconv.Itoa(runtime.NumGoroutine()) + " " + strconv.FormatUint(live[0].Value.Uint64(), 10) + " " + collected + "\n"
 			_ = os.WriteFile(filepath.Join(dir, "holds"), []byte(said), 0o600)
 		}
 	}()
@@ -120,22 +127,49 @@ type control string
 // step makes its wall clock wrong by that much.
 func (c control) step(t *testing.T, by time.Duration) {
 	t.Helper()
-	path := filepath.Join(string(c), "clock")
-	write(t, path+".new", strconv.Itoa(int(by/time.Second)))
+	c.say(t, "clock", strconv.Itoa(int(by/time.Second)))
+}
+
+// say writes a file at once: it is never read half.
+func (c control) say(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join(string(c), name)
+	write(t, path+".new", text)
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
 }
 
+// collect has it collect its garbage and give back what memory it does not use, and
+// returns its live heap, in bytes. Called one at a time.
+func (c control) collect(t *testing.T) (live int64) {
+	t.Helper()
+	name := strconv.FormatInt(time.Now().UnixNano(), 10)
+	c.say(t, "collect", name)
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if _, live, collected := c.said(); collected == name {
+			return live
+		}
+	}
+	t.Errorf("it did not collect its garbage in 10 s")
+	return 0
+}
+
 // holds is how many goroutines it last said it runs, and its live heap, in bytes; 0:
 // it has not said yet, or is just saying it.
 func (c control) holds() (goroutines int, live int64) {
+	goroutines, live, _ = c.said()
+	return goroutines, live
+}
+
+// said is what it last said, and the name of the collection that was made before.
+func (c control) said() (goroutines int, live int64, collected string) {
 	text, err := os.ReadFile(filepath.Join(string(c), "holds"))
 	if err != nil || !strings.HasSuffix(string(text), "\n") {
-		return 0, 0
+		return 0, 0, ""
 	}
-	if _, err := fmt.Sscan(string(text), &goroutines, &live); err != nil {
-		return 0, 0
+	if n, _ := fmt.Sscan(string(text), &goroutines, &live, &collected); n < 2 {
+		return 0, 0, ""
 	}
-	return goroutines, live
+	return goroutines, live, collected
 }

@@ -63,6 +63,23 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// calmFor is longer than perch takes to send what waited for a service that is there
+// again.
+const calmFor = 12 * time.Second
+
+// troubleAndCalm has trouble for a while, and then, for as long as perch needs to send what
+// waited, none; calm is called at the end of that; and so on until ctx ends.
+func troubleAndCalm(ctx context.Context, t *testing.T, dice *rand.Rand, calm func(), services ...*flaky) {
+	for ctx.Err() == nil {
+		part, cancel := context.WithTimeout(ctx, max(15*time.Second, *soakFor/60))
+		trouble(part, t, dice, services...)
+		cancel()
+		if pause(ctx, calmFor) {
+			calm()
+		}
+	}
+}
+
 // trouble changes how one of the services behaves, each few seconds, as the seed
 // says, until ctx ends. Then all of them work.
 func trouble(ctx context.Context, t *testing.T, dice *rand.Rand, services ...*flaky) {

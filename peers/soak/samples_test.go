@@ -29,8 +29,9 @@ func takeSamples(ctx context.Context, t *testing.T, pid int, told control) []sam
 			return all
 		}
 		resident, _ := residentOf(t, pid)
-		goroutines, live := told.holds()
-		all = append(all, sample{time.Now(), goroutines, len(open), resident, live})
+		if goroutines, live := told.holds(); goroutines > 0 {
+			all = append(all, sample{time.Now(), goroutines, len(open), resident, live})
+		}
 	}
 	return all
 }
@@ -48,48 +49,66 @@ func slope(x, y []float64) (each, mean float64) {
 	return each, sumY / max(n, 1)
 }
 
+// takeCalm is what it holds while nothing that it needs is amiss, and its garbage is
+// collected: what waits for a receiver that is away is memory, and no growth.
+func takeCalm(t *testing.T, pid int, told control) sample {
+	t.Helper()
+	live := told.collect(t)
+	resident, _ := residentOf(t, pid)
+	return sample{at: time.Now(), resident: resident, live: live}
+}
+
+// measure is one thing of a sample that must not grow.
+type measure struct {
+	name  string
+	of    func(sample) float64
+	least float64 // may be more, whatever the mean
+}
+
+func counts() []measure {
+	return []measure{
+		{"goroutines", func(s sample) float64 { return float64(s.goroutines) }, 25},
+		{"descriptors", func(s sample) float64 { return float64(s.descriptors) }, 25},
+	}
+}
+
+func memory() []measure {
+	return []measure{
+		{"resident MiB", func(s sample) float64 { return float64(s.resident) / (1 << 20) }, 12},
+		{"live MiB", func(s sample) float64 { return float64(s.live) / (1 << 20) }, 4},
+	}
+}
+
 // grown is by how much the least of the second half is more than the least of the
-// first. What comes and goes (spans that wait for a receiver which is away take 25 MiB
-// and more) is gone at some moment of each; what is lost for good never is.
+// first: what comes and goes is gone at some moment of each, and what is lost for good never is.
 func grown(y []float64) float64 {
 	half := len(y) / 2
 	return slices.Min(y[half:]) - slices.Min(y[:half])
 }
 
-// checkGrowth reports the slopes after the warm-up, and fails where the least that is
-// held grew.
-func checkGrowth(t *testing.T, all []sample, warm time.Duration) {
+// checkGrowth reports the slopes from warm on, and fails where the least that is held grew.
+func checkGrowth(t *testing.T, all []sample, warm time.Time, of []measure) {
 	t.Helper()
 	var x []float64
 	kept := all[:0:0]
 	for _, s := range all {
-		if s.at.Sub(all[0].at) >= warm && s.goroutines > 0 {
+		if s.at.After(warm) {
 			kept = append(kept, s)
-			x = append(x, s.at.Sub(all[0].at).Hours())
+			x = append(x, s.at.Sub(warm).Hours())
 		}
 	}
-	if len(kept) < 10 {
-		t.Fatalf("%d samples after a warm-up of %s: too few", len(kept), warm)
+	if len(kept) < 2 {
+		t.Fatalf("%d samples after the warm-up: too few", len(kept))
 	}
 	hours := x[len(x)-1] - x[0]
-	for _, what := range []struct {
-		name  string
-		of    func(sample) float64
-		least float64 // may be more, whatever the mean
-	}{
-		{"goroutines", func(s sample) float64 { return float64(s.goroutines) }, 25},
-		{"descriptors", func(s sample) float64 { return float64(s.descriptors) }, 25},
-		{"resident MiB", func(s sample) float64 { return float64(s.resident) / (1 << 20) }, 12},
-		{"live MiB", func(s sample) float64 { return float64(s.live) / (1 << 20) }, 4},
-	} {
-		y, most := make([]float64, len(kept)), 0.0
-		for i, s := range kept {
-			y[i] = what.of(s)
-			most = max(most, y[i])
+	for _, what := range of {
+		var y []float64
+		for _, s := range kept {
+			y = append(y, what.of(s))
 		}
 		each, mean := slope(x, y)
-		t.Logf("%-12s %7.1f on average, %6.1f at most, %6.1f at least; slope %+.2f an hour: %+.2f in these %s; the least grew by %+.1f",
-			what.name, mean, most, slices.Min(y), each, each*hours, time.Duration(hours*float64(time.Hour)).Round(time.Second), grown(y))
+		t.Logf("%-12s %7.1f on average of %d, %6.1f at most, %6.1f at least; slope %+.2f an hour: %+.2f in these %s; the least grew by %+.1f",
+			what.name, mean, len(y), slices.Max(y), slices.Min(y), each, each*hours, time.Duration(hours*float64(time.Hour)).Round(time.Second), grown(y))
 		if more := grown(y); more > max(what.least, 0.1*mean) {
 			t.Errorf("at least %.1f more %s were held in the second half of %.2f h, of %.1f on average", more, what.name, hours, mean)
 		}
