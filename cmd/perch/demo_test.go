@@ -12,16 +12,27 @@ func TestDemo(t *testing.T) {
 	t.Parallel()
 	page := filepath.Join(t.TempDir(), "demo.html")
 	start := time.Now()
-	r := perch(t.Context(), nil, "demo", "--output", "text", "--output", "html="+page)
-	if r.code != exitOK {
-		t.Fatalf("exit status %d, want 0; stderr:\n%s", r.code, r.stderr)
-	}
+	r := undisturbed(t, "--output", "text", "--output", "html="+page)
 	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("took %s, want under 30 s", took)
 	}
 	t.Run("tells the incident", func(t *testing.T) { demoTellsTheIncident(t, r.stdout) })
 	t.Run("its page has its message", func(t *testing.T) { demoHasItsMessage(t, r.stdout, read(t, page)) })
 	t.Run("the README shows it", func(t *testing.T) { readmeShows(t, r.stdout) })
+}
+
+// undisturbed is a demo, again where a busy machine got in the way: it says so then.
+func undisturbed(t *testing.T, flags ...string) ran {
+	t.Helper()
+	for try := 1; ; try++ {
+		r := perch(t.Context(), nil, append([]string{"demo"}, flags...)...)
+		if r.code != exitOK {
+			t.Fatalf("exit status %d, want 0; stderr:\n%s", r.code, r.stderr)
+		}
+		if try == 3 || !strings.Contains(r.stdout, "Own delay") {
+			return r
+		}
+	}
 }
 
 // demoTellsTheIncident reads what a newcomer reads: what broke, who closed, which

@@ -38,7 +38,8 @@ state: {file: ${DIR}/state}
 func TestTheNextRunLooksWhereTheApplicationFails(t *testing.T) {
 	t.Parallel()
 	path := configFile(t, startLab(t, "idle_fin", lab.Options{IdleTimeout: 500 * time.Millisecond}).URL(), laddered)
-	inBand := regexp.MustCompile(`idle +750ms .* danger band \S+ to 1s, last run`)
+	// The middle of the band, as far as its beginning was measured: about 750 ms.
+	inBand := regexp.MustCompile(`idle +[67]\d0ms .* danger band \S+ to 1s, last run`)
 
 	before := perch(t.Context(), nil, "plan", "--config", path)
 	want(t, "the plan", before.stdout, "just below keep_alive 2s", "just above validate_after 1s", "no rung of 4s (twice keep_alive 2s): every 4s leaves room for 3.6s")
@@ -63,7 +64,7 @@ func TestTheNextRunLooksWhereTheApplicationFails(t *testing.T) {
 		t.Errorf("the plan looks nowhere inside the band:\n%s%s", after.stdout, after.stderr)
 	}
 	r := perch(t.Context(), nil, "run", "--config", path, "--all")
-	if !regexp.MustCompile(`at 0\.75 s( and 0\.9 s)?: apache-httpclient-4\.5,\s+as\s+declared,\s+writes\s+to`).MatchString(r.stdout) { // 0.9 s may be held longer on a busy machine
+	if !regexp.MustCompile(`at 0\.[67]\d? s( and 0\.9 s)?: apache-httpclient-4\.5,\s+as\s+declared,\s+writes\s+to`).MatchString(r.stdout) { // 0.9 s may be held longer on a busy machine
 		t.Errorf("the second run does not tell what happens at 0.75 s:\n%s", r.stdout)
 	}
 
@@ -78,7 +79,10 @@ func TestTheNextRunLooksWhereTheApplicationFails(t *testing.T) {
 	// The config's own holds stay; the log of a run and the plan say that they are blind.
 	writeFile(t, path, strings.Replace(read(t, path), "every: 4s", "every: 4s, holds: [250ms, 1250ms]", 1))
 	note := "no hold lies in the danger band"
-	want(t, "the plan of own holds", perch(t.Context(), nil, "plan", "--config", path).stdout, note, "add 750ms")
+	own := perch(t.Context(), nil, "plan", "--config", path).stdout
+	if want(t, "the plan of own holds", own, note); !regexp.MustCompile(`add [67]\d0ms`).MatchString(own) {
+		t.Errorf("the plan of own holds does not say what to add:\n%s", own)
+	}
 	ctx, enough := context.WithCancel(t.Context())
 	defer enough()
 	log := &awaited{all: []string{note}, then: enough} // it comes before the holds

@@ -93,7 +93,7 @@ func TestJUnitFollowsFailOn(t *testing.T) {
 // TestTheMessageThatWouldBeSentIsOnThePage, and nothing stands before the page.
 func TestTheMessageThatWouldBeSentIsOnThePage(t *testing.T) {
 	t.Parallel()
-	r := perch(t.Context(), nil, "demo", "--output", "html")
+	r := undisturbed(t, "--output", "html")
 	want(t, "the page", r.stdout, "The message that would be sent", "WOULD FIRE (at the second failed run) stock-api", "What to change")
 	if strings.Contains(r.stdout, "perch demo: a server on loopback") {
 		t.Error("something stands before the page")

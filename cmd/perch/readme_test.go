@@ -50,7 +50,7 @@ func readmeShows(t *testing.T, printed string) {
 		if problem == "" || updating() || try == 3 {
 			break
 		}
-		printed = perch(t.Context(), nil, "demo").stdout // a busy machine got in the way
+		printed = undisturbed(t).stdout // a busy machine may get in the way unseen
 	}
 	switch {
 	case problem == "":
