@@ -52,7 +52,6 @@ func TestHoldUnusedUntilClosed(t *testing.T) {
 // A hold that is not to end at a close goes on after it, a RST included, and
 // remembers when it was.
 func TestHoldGoesOn(t *testing.T) {
-	t.Parallel()
 	for _, e := range beforeRequest()[:2] {
 		t.Run(e.name, func(t *testing.T) {
 			s := serve(t, nil, func(p *peer) { p.warm(); time.Sleep(20 * time.Millisecond); e.script(p) })
@@ -115,7 +114,6 @@ func TestHoldInAnotherGoroutine(t *testing.T) {
 // A hold that is cut, as a pool's connection is drawn, leaves the connection as good as
 // it was, and what was seen before the cut dated as it was.
 func TestHoldThatIsCut(t *testing.T) {
-	t.Parallel()
 	for _, f := range flavors(t) {
 		t.Run(f.name, func(t *testing.T) {
 			s := serve(t, f.server, func(p *peer) {
