@@ -215,33 +215,18 @@ func rule(o Options) string {
 	return fmt.Sprintf("fires when %d of the last %d failed", o.FireAfter, o.FireAfter+1)
 }
 
-// advice joins what the family's failures ask for, the lead's first. What
-// differs in its numbers only is said once.
+// advice joins what the family's failures ask for, the lead's first.
 func advice(lead probes.Outcome, outcomes []probes.Outcome) []string {
-	var lines []string
-	told := map[string]bool{}
+	var lists [][]string
 	for _, o := range append([]probes.Outcome{lead}, outcomes...) {
 		if !fails(o) || o.Family != lead.Family {
 			continue
 		}
+		var cleaned []string
 		for _, text := range o.Advice {
-			text = clean(text)
-			if shape := withoutNumbers(text); !told[shape] {
-				told[shape] = true
-				lines = append(lines, text)
-			}
+			cleaned = append(cleaned, clean(text))
 		}
+		lists = append(lists, cleaned)
 	}
-	return lines
-}
-
-// withoutNumbers is a text's shape: one that is the second of several steps in one
-// outcome is the same alone in another.
-func withoutNumbers(text string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r == '.' {
-			return -1
-		}
-		return r
-	}, text))
+	return probes.JoinAdvice(lists...)
 }

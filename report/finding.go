@@ -251,29 +251,11 @@ func experience(o *probes.Outcome) string {
 	return text
 }
 
-// advice joins the advice of all outcomes. What differs in its numbers only is
-// said once, with those of the lead.
+// advice joins the advice of all outcomes, with the numbers of the lead.
 func (f finding) advice() []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, o := range append([]*probes.Outcome{f.lead()}, f.outcomes...) {
-		for _, a := range o.Advice {
-			if shape := withoutNumbers(a); !seen[shape] {
-				seen[shape] = true
-				out = append(out, a)
-			}
-		}
+	lists := [][]string{f.lead().Advice}
+	for _, o := range f.outcomes {
+		lists = append(lists, o.Advice)
 	}
-	return out
-}
-
-// withoutNumbers is a text's shape: one that is the second of several steps in one
-// outcome is the same alone in another.
-func withoutNumbers(s string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r == '.' {
-			return -1
-		}
-		return r
-	}, s))
+	return probes.JoinAdvice(lists...)
 }

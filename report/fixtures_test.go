@@ -120,7 +120,7 @@ func incident() probes.Run {
 		"2. Also, for the closes that still cross a request, add `org.apache.http.NoHttpResponseException` and `java.net.SocketException` to the list of the retry layer that calls Apache HttpClient 4.5 (inside RestTemplate: an interceptor or a request factory), for idempotent methods only: the same race can show as either, even if the server has already executed the request.",
 		"2b. Or move that retry around RestTemplate, for idempotent methods only: its list covers what comes out there, `org.springframework.web.client.ResourceAccessException`, which wraps every failure of the network, also of what may have been executed.")
 	looked := closedRung(2500*ms, 1000*ms)
-	looked.Verdict, looked.Client = probes.VerdictDegraded, apache("notices that it is dead and opens a new connection")
+	looked.Verdict, looked.Client = probes.VerdictFail, apache("notices that it is dead and opens a new connection")
 	looked.Hypotheses[5] = probes.Hypothesis{
 		ID: probes.HypothesisRetryGap, Ruled: probes.RuledOut,
 		Evidence: "Apache HttpClient 4.5 notices that it is dead and opens a new connection: nothing to retry",

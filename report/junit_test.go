@@ -163,7 +163,7 @@ func TestJUnitCheckSeesWhatIsWrong(t *testing.T) {
 	good := junit(t, incident())
 	for what, bad := range map[string]string{
 		"no suites":         strings.ReplaceAll(good, "testsuites", "suites"),
-		"a wrong sum":       strings.Replace(good, `failures="1"`, `failures="2"`, 1),
+		"a wrong sum":       strings.Replace(good, `failures="2"`, `failures="3"`, 1),
 		"no class":          strings.Replace(good, " classname=", " class=", 1),
 		"a zone":            strings.Replace(good, `T00:00:00"`, `T00:00:00Z"`, 1),
 		"no time":           strings.Replace(good, `time="`, `time="soon`, 1),
