@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,10 +18,23 @@ func (commonForm) read(line string) (made, bool) {
 	if !ok {
 		return made{}, false
 	}
-	words := wordsOf(rest)
+	before, words := fromRequest(wordsOf(rest))
 	m := made{at: at, ends: true, failed: unansweredAt(words)}
-	m.took, m.noUnit = commonTook(words)
+	m.took, m.noUnit = commonTook(words, before)
 	return m, true
+}
+
+// fromRequest parts the numbers that stand between the time and the request (Apache's %D, in a format such
+// as %t %D "%r" %>s) from all else.
+func fromRequest(words []word) (numbers, request []word) {
+	i := slices.IndexFunc(words, func(w word) bool {
+		_, number := tookOf(w.text, time.Nanosecond)
+		return w.quoted || !number
+	})
+	if i < 0 || !words[i].quoted {
+		return nil, words
+	}
+	return words[:i], words[i:]
 }
 
 // bracketed is the first time of a line in [] that has one of these layouts, and what stands
@@ -73,19 +87,20 @@ func wordsOf(line string) []word {
 }
 
 // commonTook is how long a call took, by what stands behind the time: the request, status and bytes,
-// in the combined format referer and user agent, and what the log's owner added. Sure are nginx's
-// $request_time by its name or its three decimals, and what has its own unit (Traefik's 12ms). A
-// whole number is none: it may be Apache's %D (us) or %T (s), Tomcat's %D (ms or us), a length. True: there is
-// only such a one.
-func commonTook(words []word) (time.Duration, bool) {
+// in the combined format referer and user agent, and what the log's owner added, there or before the
+// request. Sure are nginx's $request_time by its name or its three decimals, and what has its own unit
+// (Traefik's 12ms). A whole number is none: it may be Apache's %D (us) or %T (s), Tomcat's %D (ms or
+// us), a length. True: there is only such a one.
+func commonTook(words, before []word) (time.Duration, bool) {
 	const request, fields, agent = 1, 3, 5
 	if len(words) <= request {
 		return -1, false
 	}
-	added := min(fields, len(words))
+	known := min(fields, len(words))
 	if len(words) >= agent && words[3].quoted && words[4].quoted {
-		added = agent
+		known = agent
 	}
+	added := slices.Concat(before, words[known:])
 	for _, w := range words[request:] {
 		for _, name := range []string{"rt=", "request_time="} {
 			if text, named := strings.CutPrefix(w.text, name); named {
@@ -95,13 +110,13 @@ func commonTook(words []word) (time.Duration, bool) {
 	}
 	unsure := false
 	for _, unit := range []func(string) time.Duration{ownUnit, threeDecimals} {
-		for _, w := range words[added:] {
+		for _, w := range added {
 			if took, ok := tookOf(w.text, unit(w.text)); ok && !w.quoted {
 				return took, false
 			}
 		}
 	}
-	for _, w := range words[added:] {
+	for _, w := range added {
 		_, number := tookOf(w.text, time.Nanosecond)
 		unsure = unsure || number && !w.quoted
 	}

@@ -4,6 +4,7 @@ package calls
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,7 @@ type Log struct {
 	Bad     int            // the first of those, from 1; 0: there is none
 	Dropped int            // calls that were left out, since there are more than Most
 	NoUnit  int            // calls that say how long they took in a unit that is not sure: their Took is negative
-	Failed  int            // calls that the server itself did not answer: their Took is negative
+	Failed  int            // calls that the server itself did not answer, though they say how long they took: their Took is negative
 	Took    time.Duration  // how long a call took, in the median of those that say it; negative: none does
 	Spread  bool           // the times are whole seconds: calls of one second are spread evenly over it
 }
@@ -52,6 +53,24 @@ func (m made) holds() time.Duration {
 		return -1
 	}
 	return m.took
+}
+
+// compare orders calls by time, and those of one instant by all else that is known of them, so that the
+// order of the lines decides nothing.
+func (m made) compare(other made) int {
+	return cmp.Or(cmp.Compare(m.at, other.at), cmp.Compare(m.took, other.took),
+		soLast(m.failed, other.failed), soLast(m.ends, other.ends))
+}
+
+// soLast orders what is so behind what is not.
+func soLast(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 // Read reads a file of any length. Each line is one call, in any of these forms, the file's
@@ -171,17 +190,7 @@ func (r *reading) done() (Log, error) {
 		return Log{}, fmt.Errorf("%s:%d: no time of a call: want %s, as on line %d; %d of %d lines are like this one; what they hold is not shown",
 			r.name, r.log.Bad, r.form.says(), r.first, r.log.Skipped, r.log.Lines)
 	}
-	byTime := func(a, b made) int {
-		switch {
-		case a.at < b.at:
-			return -1
-		case a.at > b.at:
-			return 1
-		}
-		return 0
-	}
-	r.kept = append(r.kept[r.next:], r.kept[:r.next]...)
-	slices.SortStableFunc(r.kept, byTime)
+	slices.SortFunc(r.kept, made.compare)
 	if !r.fine {
 		r.log.Spread = spread(r.kept)
 	}
@@ -190,7 +199,7 @@ func (r *reading) done() (Log, error) {
 			r.kept[i].at -= int64(max(0, r.kept[i].took))
 		}
 	}
-	slices.SortStableFunc(r.kept, byTime)
+	slices.SortFunc(r.kept, made.compare)
 	r.log.count(r.kept)
 	first := r.kept[0].at
 	r.log.First = time.Unix(0, first).UTC()
@@ -202,13 +211,15 @@ func (r *reading) done() (Log, error) {
 }
 
 // count says how long a call took in the median, how many say it in a unit that is not
-// sure, and how many failed.
+// sure, and of how many it is not used since they failed.
 func (l *Log) count(all []made) {
 	var known []time.Duration
 	for _, m := range all {
 		switch {
 		case m.failed:
-			l.Failed++
+			if m.took >= 0 || m.noUnit {
+				l.Failed++
+			}
 		case m.took >= 0:
 			known = append(known, m.took)
 		case m.noUnit:

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +70,37 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestOrderDoesNotMatter: a log says the same however its lines are shuffled, also where its times are whole seconds.
+func TestOrderDoesNotMatter(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"whole seconds":   {"10 1ms", "10 900ms", "10 20ms failed", "10", "10 20ms", "11 5ms", "11 1ms", "12"},
+		"answers":         {common(0, "0.001"), common(0, "0.900"), common(0, "0.020"), common(1, "1.000"), common(1, "0.020"), common(1, "-")},
+		"of one instant":  {"1.5 1ms", "1.5 900ms", "1.5 20ms failed", "1.5", "1.5 20ms"},
+		"and of its kind": {`{"ts":1.5,"took_ms":20}`, `{"start_time":"1970-01-01T00:00:01.5Z","duration":20}`, `{"ts":1.5,"took_ms":20,"err":"EOF"}`},
+	} {
+		want := Log{}
+		dice := rand.New(rand.NewPCG(1, 2))
+		for n := range 50 {
+			got, err := Read(strings.NewReader(strings.Join(lines, "\n")), "calls.txt")
+			if err != nil || len(got.Calls) != len(lines) {
+				t.Fatalf("%s: %+v, %v", name, got, err)
+			}
+			if n == 0 {
+				want = got
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s: %+v\nof %q, want\n%+v", name, got, lines, want)
+			}
+			dice.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		}
+	}
+}
+
+// common is a line of nginx, so many seconds after ten, with its $request_time.
+func common(second int, took string) string {
+	return fmt.Sprintf(`192.0.2.1 - - [02/Mar/2026:10:00:%02d +0000] "GET / HTTP/1.1" 200 512 "-" "curl" %s`, second, took)
+}
+
 // broken is a file that cannot be read to its end.
 type broken struct{ text *strings.Reader }
 
@@ -130,6 +163,7 @@ func FuzzRead(f *testing.F) {
 		`h - - [02/Mar/2026:10:00:01 +0000] "GET / HTTP/1.1" 200 512 "-" "-" 0.12`, "10\n10\n9223372036854775807\n", "1e9\n0.0.0\n",
 		`[2026-03-02T10:00:01.500Z] "GET / HTTP/1.1" 200 - 0 5 4 3 "-"`, `x[1]: h:1 [02/Mar/2026:10:00:01.500] f b/s 1/0/3/6/10 200 5`, "http 2026-03-02T10:00:01.5Z a h:1 h:2 0.1 0.2 0.3 200 200 1 2",
 		`[2026-03-02T10:00:01.500Z] "GET / HTTP/1.1" 503 UC 0 5 4 3 "-"`, `{"ts":1.5,"duration_ms":1,"error":{"a":1}}`,
+		`h - - [02/Mar/2026:10:00:01 +0000] 4000 "GET / HTTP/1.1" 502`, `"1.5","1ms","FAILED"`, `{"ts":1.5,"http":{"response":{"status_code":502.0}},"err":[["<nil>"]]}`,
 	} {
 		f.Add(seed)
 	}

@@ -2,12 +2,13 @@ package calls
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// failedWord is how a list of times says of a call that it failed.
-const failedWord = "failed"
+// saysFailed reports whether a word is how a list of times says of a call that it failed.
+func saysFailed(word string) bool { return strings.EqualFold(word, "failed") }
 
 // unanswered reports whether a status says that the server itself did not answer: there is none, the
 // client left (nginx's 499), or what is before the server spoke for it.
@@ -19,10 +20,26 @@ func unanswered(status string) bool {
 	return false
 }
 
-// flagged reports whether Envoy's response flags, such as UC or UF,URX, say anything: the server did not
-// answer, or not at once.
+// flagged reports whether any of Envoy's response flags, such as UF,URX, says that the upstream's
+// connection or its answer failed, or that the client left. The others are of calls that were
+// answered: late (DI), from a cache (RFCF), or by Envoy itself with a status that it was told (FI, RL).
 func flagged(flags string) bool {
-	return flags != "" && strings.Trim(flags, "ABCDEFGHIJKLMNOPQRSTUVWXYZ,") == ""
+	return slices.ContainsFunc(strings.Split(strings.Trim(flags, `"`), ","), brokenFlag)
+}
+
+// brokenFlag knows such a flag by both names that Envoy has for it: %RESPONSE_FLAGS% and
+// %RESPONSE_FLAGS_LONG% of its access log.
+func brokenFlag(flag string) bool {
+	switch flag {
+	case "UF", "UC", "UH", "UO", "UR", "URX", "UT", "UPE", "UMSDR", "LR", "NC", "DF", "DC", "DR", "DT", "SI", "OM", "DO",
+		"UpstreamConnectionFailure", "UpstreamConnectionTermination", "NoHealthyUpstream", "UpstreamOverflow",
+		"UpstreamRemoteReset", "UpstreamRetryLimitExceeded", "UpstreamRequestTimeout", "UpstreamProtocolError",
+		"UpstreamMaxStreamDurationReached", "LocalReset", "NoClusterFound", "DnsResolutionFailed",
+		"DownstreamConnectionTermination", "DownstreamRemoteReset", "DurationTimeout", "StreamIdleTimeout",
+		"OverloadManagerTerminated", "DropOverload":
+		return true
+	}
+	return false
 }
 
 // unansweredAt reports it of the status behind a request, which is quoted.
@@ -34,41 +51,75 @@ func unansweredAt(words []word) bool {
 func statusNames() []string {
 	return []string{
 		"status", "status_code", "statusCode", "response_code", "responseCode", "http_status",
-		"http.response.status_code", "DownstreamStatus", "code", // ECS, Traefik
+		"http.response.status_code", "DownstreamStatus", "res.statusCode", "code", // ECS, Traefik, pino
 	}
 }
 
-// failed reports whether an object says that the server did not answer. A status goes before an error: an
-// application calls a 404 one, too.
+// failed reports whether an object says that the server did not answer. An answer's status goes before one
+// that says that there is none (0 may be an application's own), and before an error: an application calls
+// a 404 one, too.
 func (o object) failed() bool {
-	if flagged(scalar(o["response_flags"])) {
+	if flagged(scalar(o["response_flags"])) || flagged(scalar(o["response_flags_long"])) {
 		return true
 	}
+	none := false
 	for _, name := range statusNames() {
-		status, _, _ := strings.Cut(scalar(o[name]), " ") // 502 Bad Gateway
+		status := statusOf(scalar(o.value(name)))
 		if name == "code" && len(status) != 3 {
 			continue // 0 is OK in gRPC, and in many an application
 		}
-		if unanswered(status) {
-			return true
-		}
 		if n, err := strconv.Atoi(status); err == nil && n >= 100 && n < 600 {
-			return false
+			return unanswered(status)
 		}
+		none = none || unanswered(status)
 	}
-	for _, name := range []string{"error", "err", "exception", "error.message"} {
-		if saysError(o[name]) {
-			return true
-		}
+	return none || slices.ContainsFunc([]string{"error", "err", "exception", "error.message"}, func(name string) bool {
+		return saysError(o.value(name))
+	})
+}
+
+// statusOf is the status of 502, 502.0, "502 Bad Gateway" and "HTTP/1.1 502 Bad Gateway".
+func statusOf(text string) string {
+	words := strings.Fields(text)
+	if len(words) > 1 && strings.HasPrefix(words[0], "HTTP/") {
+		words = words[1:]
 	}
-	return false
+	if len(words) == 0 {
+		return ""
+	}
+	return strings.TrimSuffix(words[0], ".0")
 }
 
 // saysError reports whether a field of an error holds one.
 func saysError(raw json.RawMessage) bool {
-	switch strings.Trim(string(raw), `"`) {
-	case "", "-", "null", "false", "0", "{}", "[]":
+	if len(raw) == 0 {
 		return false
 	}
-	return true
+	var value any
+	return json.Unmarshal(raw, &value) != nil || isError(value) // what is too large for a number is not 0
+}
+
+// isError reports whether a value is more than the ways in which languages write that there is no error.
+func isError(value any) bool {
+	switch v := value.(type) {
+	case bool:
+		return v
+	case float64:
+		return v != 0
+	case string:
+		switch strings.ToLower(strings.TrimSpace(v)) {
+		case "", "-", "0", "false", "nil", "<nil>", "none", "null", "undefined", "{}", "[]", "no error", "ok", "success":
+			return false
+		}
+		return true
+	case []any:
+		return slices.ContainsFunc(v, isError)
+	case map[string]any:
+		for _, within := range v {
+			if isError(within) {
+				return true
+			}
+		}
+	}
+	return false
 }

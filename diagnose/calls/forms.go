@@ -41,11 +41,14 @@ func (timeForm) read(line string) (made, bool) {
 	if len(fields) == 0 {
 		return made{}, false
 	}
+	for i := range fields {
+		fields[i] = strings.Trim(fields[i], `"`)
+	}
 	at, ok := timeOf(fields[0])
 	if !ok {
 		return made{}, false
 	}
-	m := made{at: at, took: -1, failed: slices.Contains(fields[1:min(3, len(fields))], failedWord)}
+	m := made{at: at, took: -1, failed: slices.ContainsFunc(fields[1:min(3, len(fields))], saysFailed)}
 	if len(fields) > 1 {
 		if took, ok := tookOf(fields[1], time.Second); ok {
 			m.took = took

@@ -48,6 +48,22 @@ type object map[string]json.RawMessage
 
 func (o object) has(name string) bool { return scalar(o[name]) != "" }
 
+// value is a field by its name. One with dots, as ECS has them, may be in an object in an object.
+func (o object) value(name string) json.RawMessage {
+	if raw, flat := o[name]; flat {
+		return raw
+	}
+	outer, inner, dotted := strings.Cut(name, ".")
+	if !dotted || !strings.HasPrefix(string(o[outer]), "{") {
+		return nil
+	}
+	var within object
+	if json.Unmarshal(o[outer], &within) != nil {
+		return nil
+	}
+	return within.value(inner)
+}
+
 func (f jsonForm) read(line string) (made, bool) {
 	if !strings.HasPrefix(strings.TrimSpace(line), "{") {
 		return made{}, false
@@ -72,10 +88,8 @@ func (f jsonForm) read(line string) (made, bool) {
 // unit that is sure.
 func (o object) took(sure []namedUnit) (time.Duration, bool) {
 	for _, f := range sure {
-		if raw, said := o[f.name]; said {
-			if took, ok := tookOf(scalar(raw), f.unit); ok {
-				return took, false
-			}
+		if took, ok := tookOf(scalar(o.value(f.name)), f.unit); ok {
+			return took, false
 		}
 	}
 	if name, unit := o.knownLog(); unit > 0 {
