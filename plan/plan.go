@@ -119,6 +119,17 @@ func New(c config.Config, o Options) (*Plan, error) {
 // draft places everything and collects what is wrong with it.
 func draft(c config.Config, o Options) (*Plan, *Refusal) {
 	refusal := &Refusal{}
+	p, desks := lay(c, o, refusal)
+	p.checkTimes(desks, enough{c, o}, refusal)
+	p.waitAtFirst(c.Alerts.Settle, o.Deadline)
+	p.notePace()
+	p.noteWays(desks, o.Env)
+	p.noteTokens(desks)
+	return p, refusal
+}
+
+// lay places everything, and says what the limits do not allow whatever the starts.
+func lay(c config.Config, o Options, refusal *Refusal) (*Plan, []*desk) {
 	p := &Plan{Name: c.Name, Seed: o.Seed, MaxSeries: c.Metrics.MaxSeries, calendars: map[string]*Calendar{}}
 	desks := choose(c, o, refusal)
 	p.describe(desks)
@@ -137,12 +148,7 @@ func draft(c config.Config, o Options) (*Plan, *Refusal) {
 	}
 	p.PeakOpen = open.max()
 	p.sortSteps()
-	p.checkTimes(desks, o.Deadline, refusal)
-	p.waitAtFirst(c.Alerts.Settle, o.Deadline)
-	p.notePace()
-	p.noteWays(desks, o.Env)
-	p.noteTokens(desks)
-	return p, refusal
+	return p, desks
 }
 
 // describe takes over what is known before anything is placed.

@@ -163,11 +163,15 @@ func checkUsed(c TargetCost, r *Refusal) {
 }
 
 // checkTimes refuses what takes longer than it may.
-func (p *Plan) checkTimes(desks []*desk, deadline time.Duration, r *Refusal) {
+func (p *Plan) checkTimes(desks []*desk, e enough, r *Refusal) {
 	for i, c := range p.Targets { // one for each desk
 		if !desks[i].endless {
 			checkUsed(c, r)
 		}
+	}
+	var longer []string
+	if deadline := e.options.Deadline; deadline > 0 && p.Wall > deadline {
+		longer = e.deadlines(p)
 	}
 	tooLong := false
 	for _, d := range desks {
@@ -175,31 +179,31 @@ func (p *Plan) checkTimes(desks []*desk, deadline time.Duration, r *Refusal) {
 			if !j.due || j.spec.Kind != probes.KindIdle {
 				continue
 			}
-			tooLong = j.checkHolds(deadline, r) || tooLong
+			tooLong = j.checkHolds(e, longer, r) || tooLong
 			d.checkEvery(j, r)
 		}
 	}
-	if deadline > 0 && p.Wall > deadline && !tooLong {
+	if len(longer) > 0 && !tooLong {
 		last := p.last()
 		r.add(last.Spec.ID(), "its last step starts at %s and ends %s after the run's start, the deadline is %s: %s",
-			short(last.Start), short(roundUp(p.Wall, time.Second)), short(deadline), wouldFit("a deadline of "+short(roundUp(p.Wall, time.Second))))
+			short(last.Start), short(roundUp(p.Wall, time.Second)), short(e.options.Deadline), wouldFit(longer...))
 	}
 	p.noteEvery(desks)
 }
 
 // checkHolds refuses a hold that could not end within the deadline even if it
-// started at once, and reports whether there is one.
-func (j *job) checkHolds(deadline time.Duration, r *Refusal) bool {
+// started at once, and reports whether there is one. longer are the ways out by the
+// deadline.
+func (j *job) checkHolds(e enough, longer []string, r *Refusal) bool {
 	alone := Step{Spec: j.spec, Hold: j.longest()}
-	if deadline == 0 || alone.end() <= deadline {
+	if e.options.Deadline == 0 || alone.end() <= e.options.Deadline {
 		return false
 	}
-	holds := ""
-	if most := (deadline - (alone.end() - alone.Hold)).Truncate(100 * time.Millisecond); most > 0 {
-		holds = "holds up to " + short(most)
+	if len(longer) == 0 { // it has no place at all, which is said beside this
+		longer = []string{"a deadline of " + short(roundUp(alone.end(), time.Second))}
 	}
 	r.add(j.spec.ID(), "a hold of %s does not end within the deadline of %s: %s",
-		short(j.longest()), short(deadline), wouldFit(holds, "a deadline of "+short(roundUp(alone.end(), time.Second))))
+		short(j.longest()), short(e.options.Deadline), wouldFit(append([]string{e.holds(j)}, longer...)...))
 	return true
 }
 

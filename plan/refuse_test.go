@@ -81,7 +81,7 @@ func TestRefusals(t *testing.T) {
 		{
 			"a hold longer than the deadline",
 			shop(), Options{Deadline: minutes},
-			"stock-api/calendar-idle: a hold of 2m does not end within the deadline of 1m: holds up to 58.4s, or a deadline of 2m2s, would fit",
+			"stock-api/calendar-idle: a hold of 2m does not end within the deadline of 1m: holds up to 48.4s, or a deadline of 2m2s, would fit",
 		},
 		{
 			"a deadline shorter than any hold",
