@@ -47,6 +47,11 @@ func TestNoticeOfABurst(t *testing.T) {
 	if s := look([]probes.Outcome{o}, probes.FamilyConnection); s.Survived != 400*time.Millisecond || s.Closed != time.Second {
 		t.Errorf("%+v", s)
 	}
+	o.Client = &probes.ClientOutcome{Kind: "okhttp", Experiences: "notices that it is dead", Result: probes.ClientNotices}
+	if lines := ladderLines([]probes.Outcome{o}); lines[len(lines)-1] != "b: okhttp notices that it is dead" {
+		t.Errorf("%q", lines)
+	}
+	o.Client = nil
 	// A call on a connection of its own decides: it is told, and not a reuse that worked.
 	o.Reason, o.Close = probes.ReasonStatus, nil
 	o.Attempts[0].Reason, o.Attempts[0].Status = probes.ReasonStatus, 500

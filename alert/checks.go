@@ -19,7 +19,7 @@ func checks(i Incident, lead probes.Outcome, kind Kind, o Options) []string {
 	lines := again(i, kind, o)
 	// perch idle asks with a GET, which is nothing that a POST's URL is for.
 	if address := publicURL(lead.Notice.URL); address != "" && i.Family == probes.FamilyConnection && lead.Method != http.MethodPost {
-		idle := "`" + o.perch() + " idle " + quoted(address) + flagsOf(lead) + longest(lead, o) + "` measures this path's idle timeout"
+		idle := "`" + o.perch() + " idle " + quoted(address) + flagsOf(lead) + longest(lead, o) + "`" + withQuery(lead) + " measures this path's idle timeout"
 		if o.Beside == "" {
 			lines = append(lines, idle)
 		} else {
@@ -66,6 +66,15 @@ func longest(lead probes.Outcome, o Options) string {
 	}
 	hold := (lead.Hold + time.Second - 1).Truncate(time.Second)
 	return " --max " + probes.Spoken(max(hold, shortestIdle))
+}
+
+// withQuery says that the probe's query belongs to the URL. It may hold keys, so nobody
+// is shown it.
+func withQuery(lead probes.Outcome) string {
+	if !lead.Notice.Query {
+		return ""
+	}
+	return ", its URL with the probe's query added,"
 }
 
 // flagsOf are those with which perch idle goes the probe's own way.

@@ -126,7 +126,8 @@ func whileIdle(o probes.Outcome, reused probes.Attempt) string {
 }
 
 // copes explains rungs that ended and do the application no harm: its client
-// does not use such a connection, or sends again by itself.
+// does not use such a connection, or sends again by itself. A probe without a hold is
+// named.
 func copes(outcomes []probes.Outcome) []string {
 	var texts []string
 	rungs := map[string][]string{}
@@ -138,7 +139,11 @@ func copes(outcomes []probes.Outcome) []string {
 		if rungs[text] == nil {
 			texts = append(texts, text)
 		}
-		if name := held(o); !slices.Contains(rungs[text], name) {
+		name := held(o)
+		if name == "" {
+			name = clean(o.Probe)
+		}
+		if !slices.Contains(rungs[text], name) {
 			rungs[text] = append(rungs[text], name)
 		}
 	}

@@ -204,6 +204,14 @@ func TestChecksGoTheProbesWay(t *testing.T) {
 		t.Errorf("%q is missing:\n%s", want, text)
 	}
 	for i := range run.Outcomes {
+		run.Outcomes[i].Notice.URL, run.Outcomes[i].Notice.Query = "https://api.partner.example/v1/calendar?key=secret", true
+	}
+	_, notices = Decide(Memory{}, run, o)
+	text = strings.Join(strings.Fields(Text(notices[0])), " ")
+	if want := "/v1/calendar --protocol h2 --ca-file '/etc/my ca.pem'`, its URL with the probe's query added, measures"; !strings.Contains(text, want) || strings.Contains(text, "secret") {
+		t.Errorf("%q is missing, or the query is told:\n%s", want, text)
+	}
+	for i := range run.Outcomes {
 		run.Outcomes[i].Notice.URL = ""
 	}
 	_, notices = Decide(Memory{}, run, o)

@@ -212,6 +212,7 @@ func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
 
 // joinURL puts a probe's path behind its target's.
 func (c *checker) joinURL(t probes.Target, p probeSettings) *url.URL {
+	out.Notice.Query = out.Notice.URL != "" && (out.URL.RawQuery != "" || len(out.Query) > 0)
 	if t.URL == nil {
 		return nil
 	}

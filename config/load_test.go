@@ -76,7 +76,7 @@ func TestContract(t *testing.T) {
 	equal(t, "timeouts", calendar.Timeouts, probes.Timeouts{DNS: 2 * time.Second, Connect: 2 * time.Second, TLS: 2 * time.Second, Response: 5 * time.Second})
 	equal(t, "retry", calendar.Retry, probes.Retry{Attempts: 2, Backoff: 200 * time.Millisecond})
 	equal(t, "tls", calendar.TLS, probes.TLS{MinVersion: probes.MinTLS})
-	equal(t, "notice", calendar.Notice, probes.NoticeInfo{Owner: "team-stock", Channel: "#stock", URL: "https://api.partner.example/v1/calendar"})
+	equal(t, "notice", calendar.Notice, probes.NoticeInfo{Owner: "team-stock", Channel: "#stock", URL: "https://api.partner.example/v1/calendar", Query: true})
 	equal(t, "accepted", idle.Accepted, []probes.Accepted{{
 		Diagnosis: probes.DiagnosisEarlyClose, IdleFrom: 55 * time.Second, IdleTo: 65 * time.Second,
 		Until: time.Date(2027, 4, 1, 0, 0, 0, 0, time.UTC), Reason: "partner will raise it in March",

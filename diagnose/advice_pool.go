@@ -85,7 +85,7 @@ func (j *judgement) settings(c clients.Client) []step {
 	if strings.HasSuffix(code, ";") {
 		where = ": call it on the connection manager that you already pass to setConnectionManager; a new one would have the default pool limits"
 	}
-	change := fmt.Sprintf("%s -> %s: `%s`%s.", limitText(looks), human(limit), lastStatement(code), where)
+	change := fmt.Sprintf("%s -> %s: `%s`%s.", lookText(looks), human(limit), lastStatement(code), where)
 	const still = " A close that crosses the request slips through."
 	if len(advice) > 0 {
 		return append(advice, alternative("only look earlier, validate_after "+change+still))
@@ -162,6 +162,14 @@ func limitText(l probes.Limit) string {
 		return "none"
 	}
 	return "none"
+}
+
+// lookText words a client's look before reuse as the config does, which has another word for none.
+func lookText(l probes.Limit) string {
+	if l.Mode == probes.LimitDefault || l.Mode == probes.LimitNone {
+		return "never"
+	}
+	return limitText(l)
 }
 
 // because is what the limit follows from.

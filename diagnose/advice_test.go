@@ -37,6 +37,7 @@ func TestAdvice(t *testing.T) {
 	packetsBehind := as(idleInput(0, rungAt(0, 300*s, "ok"), behind(rungAt(0, 400*s, "blackhole"))), probes.Client{Kind: "go-net-http", MaxIdle: endless, TCPKeepAlive: 30 * s})
 	noSetting := as(silent, probes.Client{Kind: "okhttp", MaxIdle: endless})
 	urlConnection := as(idleInput(0, rungAt(0, 500*time.Millisecond, "ok"), rungAt(0, 900*time.Millisecond, "blackhole")), probes.Client{Kind: "httpurlconnection", MaxIdle: endless})
+	neverLooks := as(one(rungAt(0, 1500*time.Millisecond, "idle_fin").closed(s, "fin")), probes.Client{Kind: "apache-httpclient-4.5", ValidateAfter: endless})
 	dotnet := as(goClient, probes.Client{Kind: "dotnet-httpclient", MaxIdle: endless})
 	webClient := as(goClient, probes.Client{Kind: "reactor-netty", WrappedBy: "spring-webclient"})
 	requests := as(one(rungAt(0, 15*s, "idle_fin").closed(10*s, "fin")), probes.Client{Kind: "requests"})
@@ -93,6 +94,7 @@ func TestAdvice(t *testing.T) {
 		{"no more ports", spentOn(probes.ResourcePorts, 4, 4), 0, []string{"net.ipv4.ip_local_port_range"}},
 		{"in Spring Boot", withClient(one(rungAt(0, 1500*time.Millisecond, "idle_fin").closed(s, "fin"))), 0, []string{"setKeepAliveStrategy((response, context) -> 900)`, in Spring Boot by the @Bean in docs/clients.md, under Apache HttpClient 4.5. "}},
 		{"in Spring Boot, WebClient", webClient, 0, []string{"maxIdleTime(Duration.ofMillis(315000)).build())`, in Spring Boot by the @Bean in docs/clients.md, under reactor-netty HttpClient. "}},
+		{"the config's word for no look", neverLooks, 0, []string{"validate_after never -> 900 ms: `manager.setValidateAfterInactivity(900)`"}},
 		{"in .NET's words", dotnet, 0, []string{"1. Set .NET HttpClient's idle limit (max_idle in perch's config) none -> 252 s: `new SocketsHttpHandler { PooledConnectionIdleTimeout = TimeSpan.FromMilliseconds(252000) }`"}},
 		{"requests has no such setting", requests, 0, []string{"Let the first call after a pause of 9 s or more open a new connection (a new Session): Python requests has no setting for how long a connection may be idle. ", "send again what is idempotent, so that `", "does not reach the application: `session.mount(", "executed twice"}},
 		{"stalled", withClient(one(rungAt(0, 30*s, "no_response"))), 0, []string{"`HttpClientBuilder.create().setDefaultRequestConfig(RequestConfig.custom().setSocketTimeout(1000).build())`", "may still be running"}},

@@ -64,6 +64,7 @@ func aboutPool() []hypothesisCase {
 		{"fresh failed too", one(rungAt(0, 30*s, "eof").control("refused")), "stale_pool", "out", "a fresh connection 3 ms later failed too, after 142 ms: the connection was refused"},
 		{"died, no client", one(rungAt(0, 30*s, "eof")), "stale_pool", "in", "it ended at 30 s idle, and a fresh connection 3 ms later answered 200"},
 		{"looks first", withClient(one(rungAt(0, 30*s, "idle_fin").closed(20*s, "fin"))), "stale_pool", "open", "it ended at 20 s idle; Apache HttpClient 4.5 has no danger band here: it stops or looks before; only an application that overrides it would still use one"},
+		{"just outside of the band", withClient(one(rungAt(0, 3*s, "idle_fin").closed(2*s+300*time.Microsecond, "fin"))), "stale_pool", "open", "it ended at 2.0003 s idle, outside of Apache HttpClient 4.5's danger band of 1.998 s to 2 s (2 ms before the close: round trip and timer accuracy)"},
 		{"silence in the band", withClient(one(blackhole())), "stale_pool", "in", "it ended at 30 s idle, and Apache HttpClient 4.5 still uses what is idle for any time"},
 		{"instant close", one(rungAt(0, 30*s, "idle_fin").closed(20*time.Millisecond, "fin")), "stale_pool", "out", "it was closed 20 ms after its answer: too soon for an idle timeout"},
 		{"outlived", idleInput(time.Minute, rungAt(0, 30*s, "idle_fin").closed(20*s, "fin"), rungAt(5*s, 59*s, "ok")), "stale_pool", "out", "it ended at 20 s idle, and another connection worked after 59 s"},

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"perch.example/diagnose/clients"
 	"perch.example/probes"
@@ -50,7 +51,8 @@ func (j *judgement) stalePool() (probes.Ruling, string) {
 	case v.band == nil:
 		return probes.RuledOpen, fmt.Sprintf("%s; %s has no danger band here: it stops or looks before; only an application that overrides it would still use one", ended, v.name)
 	}
-	return probes.RuledOpen, fmt.Sprintf("%s, outside of %s's danger band of %s%s", ended, v.name, bandText(*v.band), j.bandStart())
+	at, band := beside(died, *v.band)
+	return probes.RuledOpen, fmt.Sprintf("it ended at %s idle%s, outside of %s's danger band of %s%s", at, j.earliest(), v.name, band, j.bandStart())
 }
 
 // earliest adds the ladder's earliest end, which the limits follow from, where
@@ -166,6 +168,35 @@ func (j *judgement) notTheGap() string {
 		return ""
 	}
 	return fmt.Sprintf("it carried %d requests, and failed then without having been idle for longer", j.at.Served)
+}
+
+// beside words an age and the danger band that it is outside of, with as many digits as
+// show that it is.
+func beside(age time.Duration, b probes.Band) (at, band string) {
+	switch {
+	case age < b.From && b.Open:
+		at, band = distinct(age, b.From)
+		return at, band + " and longer"
+	case age < b.From:
+		at, band = distinct(age, b.From)
+		return at, band + " to " + human(b.To)
+	case b.Open: // it lies inside
+		return human(age), bandText(b)
+	case age == b.To: // its end is not in it, which no digit shows
+		return human(age), human(b.From) + " to just below " + human(b.To)
+	}
+	at, band = distinct(age, b.To)
+	return at, human(b.From) + " to " + band
+}
+
+// distinct words two durations that differ so that their words do.
+func distinct(a, b time.Duration) (one, other string) {
+	const nanosecond = 9 // the decimals of a second
+	one, other = human(a), human(b)
+	for decimals := 1; one == other && decimals <= nanosecond; decimals++ {
+		one, other = trim(a.Seconds(), decimals)+" s", trim(b.Seconds(), decimals)+" s"
+	}
+	return one, other
 }
 
 // bandText words a danger band.

@@ -11,7 +11,7 @@ import (
 // CallTimes are the times of an application's calls.
 type CallTimes struct {
 	Source string         // where they are from, for people
-	Shape  bool           // they are what a burst probe declares
+	Shape  int            // they are what a burst probe declares: so many calls each time; 0: they are not
 	Calls  []clients.Call // one whose Took is negative takes as long as perch's own calls did
 }
 
@@ -24,8 +24,9 @@ const (
 )
 
 // DeclaredTimes are the calls that a burst probe declares, repeated as its schedule says;
-// false: it is none. They are made through a pool that is full, as a burst plays them: the
-// budget spreads them, and an application's overlap.
+// false: it is none. The first calls of each repetition are made at a time, as many as the
+// pool has connections: the budget spreads them, and an application's overlap. They use what
+// the repetition before left in the pool, alive or dead, and open what is missing.
 func DeclaredTimes(spec probes.Spec) (CallTimes, bool) {
 	if spec.Burst == nil || spec.Burst.Calls() <= 0 {
 		return CallTimes{}, false
@@ -35,7 +36,7 @@ func DeclaredTimes(spec probes.Spec) (CallTimes, bool) {
 	if spec.Every > shape.Lasts() {
 		repeats = min(max(1, mostShaped/n), mostRepeats)
 	}
-	times := CallTimes{Source: "the declared shape", Shape: true}
+	times := CallTimes{Source: "the declared shape", Shape: n}
 	for r := range repeats {
 		for i := range n {
 			times.Calls = append(times.Calls, clients.Call{At: time.Duration(r)*spec.Every + shape.Offset(i), Took: -1})
@@ -59,8 +60,8 @@ func Predict(in Input, path clients.Path, times ...CallTimes) []probes.Predictio
 			}
 		}
 		for _, decl := range in.clients() {
-			p, ok := clients.Predict(calls, clients.Pool{Client: decl, Connections: in.pool(), Method: in.Spec.Method, Full: t.Shape}, path)
-			if p.Source, p.Declared, p.Common = t.Source, t.Shape, in.Spec.Client == nil; ok && (in.Spec.Client != nil || p.Dead > 0) {
+			p, ok := clients.Predict(calls, clients.Pool{Client: decl, Connections: in.pool(), Method: in.Spec.Method, Filled: t.Shape}, path)
+			if p.Source, p.Declared, p.Common = t.Source, t.Shape > 0, in.Spec.Client == nil; ok && (in.Spec.Client != nil || p.Dead > 0) {
 				all = append(all, p)
 			}
 		}

@@ -90,6 +90,7 @@ type NoticeInfo struct {
 	Owner, Severity, Runbook string
 	Channel                  string   // of Slack, with a bot token; empty: the default one
 	URL                      string   // what the probe calls, for "perch idle URL"; shown without user, query string and fragment; empty: that has no flags for the probe's way
+	Query                    bool     // the URL of the probe has a query string, which URL lacks
 	Idle                     []string // the flags of "perch idle" with which it measures what the probe does
 }
 

@@ -117,7 +117,11 @@ func (s *service) sayFindings(run probes.Run) {
 			continue
 		}
 		s.found[at] = saying{what, run.Finished}
-		s.log.Warn("finding", "target", o.Target, "probe", o.Probe, "hold", o.Hold, "verdict", o.Verdict, "diagnosis", o.Diagnosis, "message", o.Message)
+		place := []any{"target", o.Target, "probe", o.Probe}
+		if o.Hold > 0 { // else nothing was held
+			place = append(place, "hold", o.Hold)
+		}
+		s.log.Warn("finding", append(place, "verdict", o.Verdict, "diagnosis", o.Diagnosis, "message", o.Message)...)
 	}
 }
 

@@ -21,7 +21,7 @@ type Pool struct {
 	Connections int              // at most; 0 and less: as many as there are calls at a time
 	Order       probes.PoolOrder // empty: the catalog's for the client
 	Method      string           // empty: GET
-	Full        bool             // each of the first calls opens a connection, until there are Connections
+	Filled      int              // the first of so many calls each, one for each of Connections, are made at a time; 0: none are
 }
 
 // Predict says how many of an application's calls, made through a pool on a path that
@@ -47,10 +47,10 @@ func Predict(calls []Call, pool Pool, path Path) (probes.Prediction, bool) {
 		calls = slices.Clone(calls)
 		slices.SortStableFunc(calls, byTime)
 	}
-	if pool.Full {
-		s.fill = pool.Connections
-	}
-	for _, c := range calls {
+	for i, c := range calls {
+		if pool.Filled > 0 && i%pool.Filled == 0 {
+			s.fill(pool.Connections)
+		}
 		s.call(c)
 	}
 	return s.seen, true
@@ -66,8 +66,9 @@ type simulation struct {
 	band  *probes.Band
 	seen  probes.Prediction
 
-	opened int // connections so far
-	fill   int // further calls that open one each
+	opened int      // connections so far
+	atOnce int      // further calls that are made at a time with those before
+	apart  []pooled // their connections: none is given back before the last of them is in use
 }
 
 // pooled is one connection of the pool.
@@ -79,19 +80,13 @@ type pooled struct {
 // call makes one call.
 func (s *simulation) call(c Call) {
 	now := s.wait(c.At)
-	if s.fill > 0 {
-		s.fill--
-		s.seen.Fresh++
-		s.open(now + max(c.Took, 0))
-		return
-	}
 	opened, dead, served := s.opened, false, false
 	for try := 0; try < s.fates.tries && !served; try++ {
 		for again := 0; !served; again++ {
 			used, alive := s.take(now, try+again == 0)
 			if alive {
 				used.since = now + max(c.Took, 0)
-				s.busy.push(used)
+				s.use(used)
 				served = true
 				break
 			}
@@ -109,6 +104,35 @@ func (s *simulation) call(c Call) {
 		}
 	}
 	s.count(opened, dead, served)
+	if s.atOnce > 0 {
+		if s.atOnce--; s.atOnce == 0 {
+			s.release()
+		}
+	}
+}
+
+// fill has each of the next n calls use a connection of its own: one that the calls
+// before have left, or where there is none, a new one.
+func (s *simulation) fill(n int) {
+	s.release()
+	s.atOnce = max(n, 0)
+}
+
+// use hands a connection to a call, until its since.
+func (s *simulation) use(c pooled) {
+	if s.atOnce > 0 {
+		s.apart = append(s.apart, c)
+		return
+	}
+	s.busy.push(c)
+}
+
+// release gives back those that were in use at a time, each when its call is done.
+func (s *simulation) release() {
+	for _, c := range s.apart {
+		s.busy.push(c)
+	}
+	s.apart = s.apart[:0]
 }
 
 // count adds what became of a call.
@@ -130,7 +154,7 @@ func (s *simulation) wait(now time.Duration) time.Duration {
 	for len(s.busy) > 0 && s.busy[0].since <= now {
 		s.idle.put(s.busy.pop())
 	}
-	if s.size > 0 && len(s.busy) >= s.size {
+	if s.size > 0 && len(s.busy) > 0 && len(s.busy)+len(s.apart) >= s.size {
 		first := s.busy.pop()
 		s.idle.put(first)
 		return first.since
@@ -166,7 +190,7 @@ func (s *simulation) take(now time.Duration, gap bool) (pooled, bool) {
 // open makes a new connection that is in use until then.
 func (s *simulation) open(until time.Duration) {
 	s.opened++
-	s.busy.push(pooled{number: s.opened, since: until})
+	s.use(pooled{number: s.opened, since: until})
 }
 
 // ends reports whether the path has ended a connection of that idle age.

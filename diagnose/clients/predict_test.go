@@ -100,9 +100,34 @@ func TestPredict(t *testing.T) {
 func TestPredictAFullPool(t *testing.T) {
 	calls := then(paced(4, 50*ms), paced(1, 0))
 	calls[4].At += 1200 * ms
-	for full, want := range map[bool]sum{true: {fresh: 4, dead: 1, failed: 1, gaps: 1, inBand: 1}, false: {fresh: 1, dead: 1, failed: 1, gaps: 4, inBand: 1}} {
-		if got, ok := Predict(calls, Pool{Client: apache(nil), Connections: 4, Full: full}, closesAfter(time.Second)); !ok || sumOf(got) != want {
-			t.Errorf("full %t: %+v, want %+v", full, sumOf(got), want)
+	for filled, want := range map[int]sum{5: {fresh: 4, dead: 1, failed: 1, gaps: 1, inBand: 1}, 0: {fresh: 1, dead: 1, failed: 1, gaps: 4, inBand: 1}} {
+		if got, ok := Predict(calls, Pool{Client: apache(nil), Connections: 4, Filled: filled}, closesAfter(time.Second)); !ok || sumOf(got) != want {
+			t.Errorf("filled each %d calls: %+v, want %+v", filled, sumOf(got), want)
+		}
+	}
+}
+
+// TestPredictAPoolFilledAgain: calls as they come again and again find what those before have left.
+func TestPredictAPoolFilledAgain(t *testing.T) {
+	never := apache(func(c *probes.Client) { c.ValidateAfter = none() })
+	for _, tt := range []struct {
+		name  string
+		size  int
+		every time.Duration
+		want  sum
+	}{
+		{"all are there: none is opened", 4, 600 * ms, sum{fresh: 4, gaps: 26}},
+		{"all have died: the first calls draw them", 4, 3 * time.Second, sum{fresh: 4 + 1 + 3, dead: 4 + 1, failed: 4 + 1, gaps: 6 + 9 + 7, inBand: 4 + 1}},
+		{"without a limit nothing is filled", 0, 3 * time.Second, sum{fresh: 3, dead: 2, failed: 2, gaps: 27, inBand: 2}},
+	} {
+		var calls []Call
+		for r := range 3 {
+			for _, c := range paced(10, 40*ms) {
+				calls = append(calls, Call{At: time.Duration(r)*tt.every + c.At, Took: c.Took})
+			}
+		}
+		if got, ok := Predict(calls, Pool{Client: never, Connections: tt.size, Filled: 10}, closesAfter(time.Second)); !ok || sumOf(got) != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.name, sumOf(got), tt.want)
 		}
 	}
 }
