@@ -42,7 +42,7 @@ func (c *checker) build(s settings) Config {
 		c.doubtChannel(out, t)
 		out.Targets = append(out.Targets, c.target(t))
 	}
-	out.Places = places(s.Targets)
+	out.Places, out.Written = places(s.Targets), c.settings()
 	c.obeyTogether(s.Targets, out.Targets)
 	c.slack(out)
 	c.doubtNotices(out)
@@ -58,6 +58,18 @@ func places(targets []targetSettings) map[string]string {
 		all[t.Name] = fmt.Sprintf("%s:%d", t.Place.file, t.Place.line)
 		for _, p := range t.Probes {
 			all[probes.Spec{Target: t.Name, Probe: p.Name}.ID()] = fmt.Sprintf("%s:%d", p.Place.file, p.Place.line)
+		}
+	}
+	return all
+}
+
+// settings says likewise where what is outside of targets is written.
+func (c *checker) settings() map[string]string {
+	all := make(map[string]string, len(c.tops))
+	for path, at := range c.tops {
+		all[path] = at.file
+		if at.line > 0 { // else the environment or a flag has it
+			all[path] += fmt.Sprintf(":%d", at.line)
 		}
 	}
 	return all
@@ -200,6 +212,7 @@ func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
 	}
 	out.URL = c.joinURL(t, p)
 	out.Notice.URL, out.Notice.Idle = byHand(out)
+	out.Notice.Query = out.Notice.URL != "" && (out.URL.RawQuery != "" || len(out.Query) > 0)
 	c.handshake(&out, p)
 	c.burst(&out, t, p)
 	c.postRules(&out, p)
@@ -212,7 +225,6 @@ func (c *checker) spec(t probes.Target, p probeSettings) probes.Spec {
 
 // joinURL puts a probe's path behind its target's.
 func (c *checker) joinURL(t probes.Target, p probeSettings) *url.URL {
-	out.Notice.Query = out.Notice.URL != "" && (out.URL.RawQuery != "" || len(out.Query) > 0)
 	if t.URL == nil {
 		return nil
 	}

@@ -3,6 +3,7 @@
 package config
 
 import (
+	"strings"
 	"time"
 
 	"perch.example/probes"
@@ -24,7 +25,23 @@ type Config struct {
 	Shard        Shard             // which part of the targets these are; Load gives all of them
 	AllTargets   []probes.Target   // of a part: those of the whole, which the policy's limits of a host are for; else nil
 	Places       map[string]string // where each target and target/probe is written: "perch.yaml:12"
+	Written      map[string]string // likewise each setting outside of targets, by its dotted path, where one of the files or the environment has it
 	Warnings     []string          // what is allowed but should be looked at, each with file:line
+}
+
+// WrittenAt is where a setting outside of targets is written, or what it would stand in:
+// "perch.yaml:12"; empty: nowhere, it is as perch has it built in.
+func (c Config) WrittenAt(key string) string {
+	for {
+		if at := c.Written[key]; at != "" {
+			return at
+		}
+		dot := strings.LastIndexByte(key, '.')
+		if dot < 0 {
+			return ""
+		}
+		key = key[:dot]
+	}
 }
 
 // tells reports whether there is anybody to be told.

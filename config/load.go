@@ -62,11 +62,23 @@ func Load(path string, o Options) (Config, error) {
 	return Parse(o, files...)
 }
 
+// MissingError says that there is no such file or folder.
+type MissingError struct {
+	Path string // as it was named
+	Err  error  // fs.ErrNotExist
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("reading the config: there is no %s here: name yours with --config FILE or DIR, or begin with perch demo, which needs none (%v)", e.Path, e.Err)
+}
+
+func (e *MissingError) Unwrap() error { return e.Err }
+
 // Files reads those that Load would parse, each under its path.
 func Files(path string) ([]File, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reading the config: there is no %s here: name yours with --config FILE or DIR, or begin with perch demo, which needs none (%w)", path, err)
+		return nil, &MissingError{Path: path, Err: err}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the config: %w", err)

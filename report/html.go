@@ -82,7 +82,7 @@ func HTML(w io.Writer, run probes.Run, notices ...string) error {
 // part of a page can forget it: a server's text may turn the reading direction, or hold
 // what nobody sees.
 func rendered(name string, data any) ([]byte, error) {
-	t, err := template.New(name).Funcs(template.FuncMap{"prose": prose, "long": long}).ParseFS(htmlFiles, "html/report*.tmpl")
+	t, err := template.New(name).Funcs(template.FuncMap{"prose": prose, "laidOut": laidOut, "long": long}).ParseFS(htmlFiles, "html/report*.tmpl")
 	if err != nil {
 		return nil, err
 	}
@@ -201,10 +201,13 @@ func contents(all []htmlTarget) ([]htmlLink, int) {
 	return out, 0
 }
 
-// prose are the pieces of a text. What follows code that stands on lines of its own
-// begins a line, and not with the mark that ended the words before.
-func prose(s string) []piece {
-	all := pieces(s)
+// prose are the pieces of a text, as they are laid out.
+func prose(s string) []piece { return laidOut(pieces(s)) }
+
+// laidOut has what follows code that stands on lines of its own begin a line: not with
+// the mark that ended the words before.
+func laidOut(all []piece) []piece {
+	all = slices.Clone(all)
 	for i := 1; i < len(all); i++ {
 		if all[i-1].Code && long(all[i-1].Text) && !all[i].Code {
 			all[i].Text = strings.TrimLeft(all[i].Text, ".,;: ")

@@ -178,6 +178,8 @@ func TestProseAfterLongCode(t *testing.T) {
 		"Set `" + code + "`. The path closes.": "The path closes.",
 		"Set `" + code + "`.":                  "",
 		"Set `short`. The path closes.":        ". The path closes.",
+		"Set `" + code + "`, in Spring Boot.":  "in Spring Boot.",
+		"Set `short`, in Spring Boot.":         ", in Spring Boot.",
 	} {
 		got := ""
 		if all := prose(text); !all[len(all)-1].Code {

@@ -155,7 +155,11 @@ func TestHTMLSaysWhatTheTextSays(t *testing.T) {
 		has := func(texts ...string) {
 			t.Helper()
 			for _, text := range texts {
-				if text = oneLine(strings.ReplaceAll(text, "`", "")); !strings.Contains(page, text) {
+				var laid strings.Builder
+				for _, p := range prose(text) {
+					laid.WriteString(p.Text)
+				}
+				if text = oneLine(laid.String()); !strings.Contains(page, text) {
 					t.Errorf("%s: the page does not say %q", name, text)
 				}
 			}

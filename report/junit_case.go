@@ -36,7 +36,7 @@ func newJUnitCase(o *probes.Outcome, failing []probes.Verdict) junitCase {
 func junitName(o *probes.Outcome) string {
 	name := o.Probe
 	if o.Kind == probes.KindIdle {
-		name += ", held for " + rungName(o)
+		name += ", held for up to " + rungName(o) // less, where it ended before
 	}
 	for _, a := range o.Attempts {
 		if a.Address.IsValid() {

@@ -68,6 +68,7 @@ type StatusProbe struct {
 type StatusFilter struct {
 	Target  string         // a target's name, or a part of it
 	Verdict probes.Verdict // the worst of a target's
+	Unknown string         // what was asked for in place of a verdict, and is none: all are shown, which the page says
 	Refresh time.Duration  // how often the browser is to ask anew; 0: when its user says so
 }
 

@@ -69,11 +69,14 @@ func chosenTargets(f StatusFilter, all []targetState) []targetState {
 }
 
 func newFilter(f StatusFilter, shown int) filterView {
-	v := filterView{Target: fit(f.Target, mostName), On: f.Target != "" || f.Verdict != "", Shown: shown}
+	v := filterView{Target: fit(f.Target, mostName), Unknown: fit(f.Unknown, mostName), On: f.Target != "" || f.Verdict != "", Shown: shown}
 	v.Verdicts = []optionView{{"", "any", f.Verdict == ""}}
+	var known []string
 	for _, verdict := range probes.Verdicts() {
 		v.Verdicts = append(v.Verdicts, optionView{string(verdict), string(verdict), f.Verdict == verdict})
+		known = append(known, string(verdict))
 	}
+	v.Known = strings.Join(known, ", ")
 	q := url.Values{}
 	for name, value := range map[string]string{"target": v.Target, "verdict": string(f.Verdict)} {
 		if value != "" {

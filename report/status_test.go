@@ -192,6 +192,10 @@ func TestStatusFilter(t *testing.T) {
 			t.Errorf("%+v: got %q, want %q", c.filter, got, c.want)
 		}
 	}
+	s.Filter = StatusFilter{Unknown: "<foo>"}
+	if page := string(statusPage(t, s)); !strings.Contains(page, "“&lt;foo&gt;” is no verdict") || !strings.Contains(page, "There are: pass, degraded, fail") {
+		t.Error("it does not say which verdicts there are")
+	}
 	s.Filter = StatusFilter{Refresh: 30 * time.Second}
 	if page := string(statusPage(t, s)); !strings.Contains(page, `<meta http-equiv="refresh" content="30">`) || !strings.Contains(page, "Stop refreshing") {
 		t.Error("it does not refresh")

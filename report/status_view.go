@@ -78,6 +78,8 @@ type heldView struct {
 type filterView struct {
 	Target   string
 	Verdicts []optionView
+	Unknown  string // asked for, and no verdict
+	Known    string // which there are
 	On       bool
 	Refresh  string // the query that asks for the other way
 	Shown    int

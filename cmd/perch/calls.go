@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -53,8 +54,9 @@ func tookWords(d time.Duration) string {
 }
 
 // checkCalls adds to a plan what its files of calls hold. One that a run could not read is
-// an error, since the run would send its requests and predict nothing.
-func checkCalls(p *plan.Plan) error {
+// an error, since the run would send its requests and predict nothing. places are the
+// config's: where each probe is written.
+func checkCalls(p *plan.Plan, places map[string]string) error {
 	var logs callLogs
 	var wrong []error
 	told := map[string]bool{}
@@ -66,7 +68,7 @@ func checkCalls(p *plan.Plan) error {
 		told[s.Calls] = true
 		log, err := logs.read(s.Calls)
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %s: calls: %w", p.From, s.ID(), err))
+			wrong = append(wrong, fmt.Errorf("%s: %s: calls: %w", cmp.Or(places[s.ID()], p.From), s.ID(), err))
 			continue
 		}
 		p.Notes = append(p.Notes, fmt.Sprintf("%s: calls: %s from %s on, in %s", s.ID(),

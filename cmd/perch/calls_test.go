@@ -57,7 +57,7 @@ func TestPlanReadsCalls(t *testing.T) {
 		{write("mostly", "1.5\ngeheim\ngeheim\n"), "mostly:2: no time of a call"},
 	} {
 		r := perch(t.Context(), nil, "plan", "--config", configFile(t, "http://127.0.0.1:1", oneIdleWith(tt.calls)))
-		if r.code != exitUsage || !strings.Contains(r.stderr, tt.said) || !strings.Contains(r.stderr, "calls") || strings.Contains(r.stderr, "geheim") || !strings.Contains(r.stdout, "wall time") {
+		if r.code != exitUsage || !strings.Contains(r.stderr, tt.said) || !strings.Contains(r.stderr, "perch.yaml:8: api/get: calls: ") || strings.Contains(r.stderr, "geheim") || !strings.Contains(r.stdout, "wall time") {
 			t.Errorf("%s: exit status %d, %q, want 2 and %q\n%s", tt.calls, r.code, r.stderr, tt.said, r.stdout)
 		}
 	}

@@ -31,6 +31,8 @@ func TestWrongUseIsStatusTwo(t *testing.T) {
 		says []string
 	}{
 		{args: []string{"rnu"}, says: []string{`"rnu"`}},
+		{args: []string{"check"}, says: []string{`"check"; did you mean perch plan --check?`}},
+		{args: []string{"silence", "check"}, says: []string{`"check" (perch silence --help`}},
 		{args: []string{"silence", "expiry"}, says: []string{`"expiry"`, "expire"}},
 		{args: []string{"alert", "now"}, says: []string{`"now"`, "perch alert --help"}},
 		{args: []string{"run", "--deadlin", "3s"}, says: []string{"--deadlin", "perch run --help"}},

@@ -154,7 +154,7 @@ func TestAnotherPerchIsSaid(t *testing.T) {
 	if r.code != exitOwn {
 		t.Errorf("exit status %d, want 4", r.code)
 	}
-	want(t, "stderr", r.stderr, "another perch uses it", "pid ")
+	want(t, "stderr", r.stderr, "another perch uses it", "pid ", "stop that one, or wait until it is done", "another state", "perch idle")
 	if err := held.Close(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -123,7 +123,7 @@ func planOfFile(ctx context.Context, sys system, path string, flags planFlags, l
 	if cfg.Policy != nil {
 		p.Policy = cfg.Policy.File
 	}
-	return p, checkCalls(p)
+	return p, checkCalls(p, cfg.Places)
 }
 
 // placed says of each problem which config it is of, where it does not say so

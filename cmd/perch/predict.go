@@ -91,7 +91,11 @@ func (p *pass) callTimes(s probes.Spec) []diagnose.CallTimes {
 	}
 	log, err := p.callLogs.read(s.Calls)
 	if err != nil {
-		p.problem(probes.PartConfig, fmt.Errorf("%s: calls: %w", s.ID(), err))
+		err = fmt.Errorf("%s: calls: %w", s.ID(), err)
+		if at := p.cfg.Places[s.ID()]; at != "" { // else there is no config: perch idle
+			err = fmt.Errorf("%s: %w", at, err)
+		}
+		p.problem(probes.PartConfig, err)
 		return all
 	}
 	return append(all, diagnose.CallTimes{Source: sourceOf(s.Calls, log), Calls: log.Calls})

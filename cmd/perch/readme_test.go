@@ -23,6 +23,8 @@ func TestReadmeIsTrue(t *testing.T) {
 	path := configFile(t, "", example)
 	if r := perch(t.Context(), nil, "plan", "--config", path); r.code != exitOK || r.stderr != "" {
 		t.Errorf("the README's config: exit status %d\n%s", r.code, r.stderr)
+	} else if strings.Contains(r.stdout, "note: ") {
+		t.Errorf("the README's config is not played as it stands:\n%s", r.stdout)
 	}
 	for _, cmd := range newRoot(system{}).Commands() {
 		if !strings.Contains(text, "`perch "+cmd.Name()) && !strings.Contains(text, "`"+cmd.Name()+"`") {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,6 +64,9 @@ func helpOrUnknown(cmd *cobra.Command, args []string) error {
 
 // unknownCommand says what was perhaps meant.
 func unknownCommand(parent *cobra.Command, name string) error {
+	if !parent.HasParent() && slices.Contains([]string{"check", "validate", "verify", "lint"}, name) { // as other tools call it
+		return fmt.Errorf("unknown command %q; did you mean %s plan --check?", name, parent.CommandPath())
+	}
 	near := parent.SuggestionsFor(name)
 	if len(near) == 0 {
 		return fmt.Errorf("unknown command %q (%s --help lists them)", name, parent.CommandPath())

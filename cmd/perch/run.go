@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"perch.example/probes"
+	"perch.example/state"
 )
 
 func newRun(sys system) *cobra.Command {
@@ -67,7 +68,7 @@ func (p *pass) await(ctx context.Context, beside sidecar) error {
 // why.
 func runConfig(ctx context.Context, p *pass) error {
 	if err := p.open(ctx); err != nil {
-		return err
+		return besideAnother(err)
 	}
 	defer p.close(ctx)
 	if err := p.makePlan(); err != nil {
@@ -85,6 +86,16 @@ func runConfig(ctx context.Context, p *pass) error {
 		return &exitError{code: code}
 	}
 	return nil
+}
+
+// besideAnother says what to do where another perch has the state.
+func besideAnother(err error) error {
+	var locked *state.LockedError
+	if !errors.As(err, &locked) {
+		return err
+	}
+	return fmt.Errorf("%w: stop that one, or wait until it is done (perch serve has it for as long as it runs), or give this one another state; "+
+		"perch idle, perch path and perch plan need none", err)
 }
 
 // notBegun reports a run that sent nothing, and says why. The state and the

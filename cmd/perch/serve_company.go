@@ -79,7 +79,7 @@ func (s *service) tellGathered(w *pass) {
 	w.gather = false
 	if w.memory, notices = alert.Gathered(w.memory, run, w.alertOptions(run.Finished)); w.alertMode() != alert.ModeNotify {
 		w.show(notices)
-		s.sayUnsent(w)
+		s.sayUnsent(w, run)
 	}
 	w.showMemory()
 	s.moved, s.dirty = true, true

@@ -9,7 +9,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
+
+	"perch.example/config"
 )
 
 // Bounds of the server: it is reached by whoever reaches the Pod. The kubelet
@@ -49,7 +52,7 @@ func (s *service) listen() (*web, error) {
 	}
 	l, err := listen("tcp", s.cfg.Metrics.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("listening on metrics.listen: %w", err)
+		return nil, listenError(s.cfg, err)
 	}
 	clients := newRoom(l, mostClients)
 	w := &web{listener: l, done: make(chan struct{}), server: &http.Server{
@@ -63,6 +66,18 @@ func (s *service) listen() (*web, error) {
 		}
 	}()
 	return w, nil
+}
+
+// listenError says where the address is written, and of a port that is taken what to do.
+func listenError(cfg config.Config, err error) error {
+	const what = "listening on metrics.listen"
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%w: choose another port there, such as metrics: {listen: \":9878\"}, or end what has this one (another perch serve?)", err)
+	}
+	if at := cfg.WrittenAt("metrics.listen"); at != "" {
+		return fmt.Errorf("%s: %s: %w", at, what, err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 func (w *web) address() string { return w.listener.Addr().String() }

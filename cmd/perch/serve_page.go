@@ -67,13 +67,14 @@ func (l *looks) make(f report.StatusFilter) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// filterOf is what the form asks for. What it cannot have asked for is left out.
+// filterOf is what the form asks for. A verdict that it cannot have asked for is
+// somebody's own, and the page says that it is none.
 func filterOf(r *http.Request) report.StatusFilter {
 	q := r.URL.Query()
 	f := report.StatusFilter{Target: q.Get("target"), Verdict: probes.Verdict(q.Get("verdict"))}
 	f.Target = f.Target[:min(len(f.Target), mostAsked)]
 	if !slices.Contains(probes.Verdicts(), f.Verdict) {
-		f.Verdict = ""
+		f.Unknown, f.Verdict = string(f.Verdict[:min(len(f.Verdict), mostAsked)]), ""
 	}
 	if q.Get("refresh") == "on" {
 		f.Refresh = refreshEvery

@@ -6,9 +6,14 @@ import (
 	"time"
 )
 
+// mostRecurring problems are told apart. What comes beyond is not said: each counts all
+// the same, and its outcomes say so.
+const mostRecurring = 100
+
 // recurring is what perch itself cannot do for probes, such as to read a secret that is
 // gone. It may last for hours, and be in each wave of many.
 type recurring struct {
+	what   string // as it began
 	since  time.Time
 	said   time.Time
 	probes map[string]bool // by target/probe: no wave of theirs has gone well since
@@ -25,10 +30,14 @@ func (s *service) sayRecurring(pl *played) {
 			continue
 		}
 		what, _, _ := strings.Cut(o.Problem, "\n") // a bug's stack is another one each time
-		t := s.recurring[what]
+		shape := withoutSpans(what)                // how long it took, or how many there are, is no other problem
+		t := s.recurring[shape]
 		if t == nil {
-			t = &recurring{since: now, probes: map[string]bool{}}
-			s.recurring[what] = t
+			if len(s.recurring) >= mostRecurring {
+				continue
+			}
+			t = &recurring{what: what, since: now, probes: map[string]bool{}}
+			s.recurring[shape] = t
 		}
 		t.probes[id] = true
 		if t.said.IsZero() || now.Sub(t.said) >= sayAgain {
@@ -40,13 +49,13 @@ func (s *service) sayRecurring(pl *played) {
 	if !well { // what was cut short does not show that it is over
 		return
 	}
-	for what, t := range s.recurring {
+	for shape, t := range s.recurring {
 		if !t.probes[id] {
 			continue
 		}
 		if delete(t.probes, id); len(t.probes) == 0 {
-			delete(s.recurring, what)
-			s.log.Info("perch can do again what it could not", "was", what, "for", now.Sub(t.since).Round(time.Second))
+			delete(s.recurring, shape)
+			s.log.Info("perch can do again what it could not", "was", t.what, "for", now.Sub(t.since).Round(time.Second))
 		}
 	}
 }

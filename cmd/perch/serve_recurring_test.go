@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -113,5 +114,36 @@ func TestRecurring(t *testing.T) {
 		if len(s.recurring) != 0 || strings.Count(log.String(), "\n") != strings.Count(before, "\n")+1 {
 			t.Errorf("of a probe that is gone: %d left\n%s", len(s.recurring), log.String())
 		}
+	})
+}
+
+// Problems that differ in a number are one; of those that differ each time no more than
+// mostRecurring are kept, and what comes beyond is not said.
+func TestRecurringIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log logged
+		s := &service{log: slog.New(slog.NewTextHandler(&log, nil)), recurring: map[string]*recurring{}}
+		wave := func(problem string) {
+			s.sayRecurring(&played{loop: &loop{id: "api/a"}, seen: []probes.Observation{{Target: "api", Probe: "a", Cut: probes.CutInternal, Problem: problem}}})
+		}
+		said := func(want int) {
+			t.Helper()
+			if n := strings.Count(log.String(), "level=ERROR"); n != want || len(s.recurring) != want {
+				t.Errorf("said %d, kept %d, want %d", n, len(s.recurring), want)
+			}
+		}
+		for n := range 1000 {
+			wave(fmt.Sprintf("no token after %d ms", n))
+		}
+		said(1)
+		for n := range 1000 {
+			wave(fmt.Sprintf("no file f%d", n))
+		}
+		said(mostRecurring)
+		s.sayRecurring(&played{loop: &loop{id: "api/a"}, seen: []probes.Observation{{Target: "api", Probe: "a"}}})
+		if len(s.recurring) != 0 {
+			t.Errorf("%d left", len(s.recurring))
+		}
+		want(t, "the log", log.String(), `was="no token after 0 ms"`)
 	})
 }

@@ -181,6 +181,7 @@ func (s *service) forget(cfg config.Config) {
 		ids[id] = true
 	}
 	maps.DeleteFunc(s.found, func(at finding, _ saying) bool { return !ids[at.id] })
+	s.dropPreviewed(func(id string) bool { return !ids[id] })
 	s.forgetRecurring(ids)
 	maps.DeleteFunc(s.answered, func(target string, _ time.Time) bool { return !names[target] })
 }

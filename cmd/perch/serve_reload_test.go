@@ -164,12 +164,12 @@ func TestServeRefusesABadConfig(t *testing.T) {
 			messages   int
 		}{
 			{bad, "perch.yaml:12", 1},
-			{"", "perch.yaml", 2},
+			{"", "perch.yaml: the config is gone: perch goes on", 2},
 			{bad, "perch.yaml:12", 2}, // it was told
 			{strings.Replace(reloading, "daily_limit: 200000", "daily_limit: 10", 1), "daily_limit", 3},
-			{strings.Replace(reloading, `listen: "127.0.0.1:9877"`, `listen: "127.0.0.1:9878"`, 1), "metrics.listen: is", 4},
-			{strings.Replace(reloading, "${DIR}/state", "${DIR}/elsewhere", 1), "state: is", 5},
-			{strings.Replace(reloading, "name: shop", "name: shop2", 1), "name: is", 6},
+			{strings.Replace(reloading, `listen: "127.0.0.1:9877"`, `listen: "127.0.0.1:9878"`, 1), ": metrics.listen: is", 4},
+			{strings.Replace(reloading, "${DIR}/state", "${DIR}/elsewhere", 1), ": state: is", 5},
+			{strings.Replace(reloading, "name: shop", "name: shop2", 1), "perch.yaml:3: name: is", 6},
 			{strings.Replace(reloading, "{env: HOOK}", "{env: GONE}", 1), "GONE", 7},
 		} {
 			before := len(s.asked("/often"))

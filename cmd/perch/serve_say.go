@@ -70,7 +70,7 @@ func (s *service) sayRun(w *pass, run probes.Run) (moved bool) {
 	s.log.Info("run", append(what, "requests", requests)...)
 	s.sayFindings(run)
 	moved = s.sayIncidents(run.Incidents)
-	s.sayUnsent(w)
+	s.sayUnsent(w, run)
 	if s.out.format != "none" {
 		var b bytes.Buffer
 		if err := w.write(&b, s.out.format, run, s.sys.style()); err != nil {
@@ -82,11 +82,11 @@ func (s *service) sayRun(w *pass, run probes.Run) (moved bool) {
 }
 
 // sayUnsent logs what would be sent, where nothing is.
-func (s *service) sayUnsent(w *pass) {
-	if w.alertMode() == alert.ModeNotify {
+func (s *service) sayUnsent(w *pass, run probes.Run) {
+	if w.store != nil && w.alertMode() == alert.ModeNotify {
 		return
 	}
-	for _, n := range w.unsent { // the whole of it is in the report: --output text
+	for _, n := range s.freshlyUnsent(w, run) { // the whole of it is in the report: --output text
 		s.log.Info("nothing is sent; this would be", "why", w.untold(), "title", n.Title, "summary", n.Summary)
 	}
 }

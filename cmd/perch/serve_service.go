@@ -58,16 +58,17 @@ type service struct {
 	last        probes.Run   // the newest that was taken in
 	unseen      []probes.Run // taken in, and not in the metrics
 	limits      map[string]int
-	standing    map[string]string     // where each incident stood, as it was last said
-	found       map[finding]saying    // likewise of what was found
-	recurring   map[string]*recurring // what perch could not do in waves, by the first line of its problem
-	ending      map[string]*loop      // by target/probe: loops that are gone, and may still end a wave
-	refused     map[string]bool       // what is wrong with configs, as it was told
-	turned      time.Time             // when waves were taken in last
-	keptAt      time.Time             // when the state was written last
-	dirty       bool                  // not all that is known is in the state
-	moved       bool                  // something moved that is to be told or kept at once
-	tellAt      time.Time             // what waits is not told before
+	standing    map[string]string          // where each incident stood, as it was last said
+	found       map[finding]saying         // likewise of what was found
+	previewed   map[string]map[string]bool // without a state: notices that were said as what would be sent, by id, and the probes that fail for each
+	recurring   map[string]*recurring      // what perch could not do in waves, by what its problems have in common
+	ending      map[string]*loop           // by target/probe: loops that are gone, and may still end a wave
+	refused     map[string]bool            // what is wrong with configs, as it was told
+	turned      time.Time                  // when waves were taken in last
+	keptAt      time.Time                  // when the state was written last
+	dirty       bool                       // not all that is known is in the state
+	moved       bool                       // something moved that is to be told or kept at once
+	tellAt      time.Time                  // what waits is not told before
 	tellPause   time.Duration
 	gatherAt    time.Time       // when what gathers is told; zero: nothing does
 	heardAt     time.Time       // when what is ongoing was told last
@@ -84,7 +85,7 @@ func newService(sys system, cfg config.Config, flags runFlags, out outputFlags, 
 		sys: sys, cfg: cfg, policy: cfg.Policy, flags: flags, out: out, log: log, health: newHealth(), board: newBoard(cfg), beside: besideServe(sys.env, host),
 		reports: &spool{to: sys.stdout},
 		wake:    make(chan struct{}, 1), seeds: rand.New(rand.NewPCG(flags.seed, 0)), loops: map[string]*loop{}, known: map[string]knowledge{},
-		notes: map[string]bool{}, missed: map[string]int{}, fell: map[*loop]int{}, kept: &kept{answered: map[string]time.Time{}}, standing: map[string]string{}, found: map[finding]saying{}, recurring: map[string]*recurring{},
+		notes: map[string]bool{}, missed: map[string]int{}, fell: map[*loop]int{}, kept: &kept{answered: map[string]time.Time{}}, standing: map[string]string{}, found: map[finding]saying{}, previewed: map[string]map[string]bool{}, recurring: map[string]*recurring{},
 		ending: map[string]*loop{}, refused: map[string]bool{}, reloads: make(chan candidate),
 	}
 	s.ledger = newLedger(sys.clock, s.keepSoon)

@@ -22,7 +22,7 @@ func TestServePortInUse(t *testing.T) {
 	if r.code != exitOwn {
 		t.Errorf("exit status %d, want 4", r.code)
 	}
-	want(t, "stderr", r.stderr, "metrics.listen", taken.Addr().String(), "in use")
+	want(t, "stderr", r.stderr, "perch.yaml:19: listening on metrics.listen: ", taken.Addr().String(), "in use: choose another port there")
 	want(t, "what it does not use", r.stderr, "not used by perch serve", "key=metrics.push", "key=metrics.textfile")
 	if files, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); err != nil || len(files) != 1 {
 		t.Errorf("left %v, %v", files, err)

@@ -154,7 +154,11 @@ func (s *service) stop(ctx context.Context, stopped func() time.Time) error {
 		s.tellGathered(p)
 		s.flush(ctx, p, max(leastFlush, flushWithin-time.Since(stopped())))
 	}
-	s.log.Info("stopped", "saved", p.store != nil && p.unsaved == nil)
+	saved := any(p.store != nil && p.unsaved == nil)
+	if !s.cfg.State.Kept() && p.store == nil {
+		saved = "no state is configured"
+	}
+	s.log.Info("stopped", "saved", saved)
 	switch {
 	case lost != nil:
 		return lost

@@ -207,7 +207,7 @@ func (s *service) candidate() candidate {
 	cfg, err := loadConfig(s.sys, s.flags.config, s.log)
 	if err != nil {
 		c.policy, _ = loadPolicy(s.sys) // a mistake of its own is the config's, and said there
-		c.err = err
+		c.err = still(err)
 		return c
 	}
 	c.policy = cfg.Policy
@@ -222,6 +222,16 @@ func (s *service) candidate() candidate {
 	return c
 }
 
+// still says of a config that is gone what that is to a perch that runs: how to begin with
+// one is nothing that it asks.
+func still(err error) error {
+	var gone *config.MissingError
+	if errors.As(err, &gone) {
+		return fmt.Errorf("%s: the config is gone: perch goes on with the one that it has, and takes in the next one that is put there; started anew, it would not run", gone.Path)
+	}
+	return err
+}
+
 // stays refuses what cannot change while perch runs.
 func stays(now, next config.Config) error {
 	var problems []error
@@ -234,7 +244,11 @@ func stays(now, next config.Config) error {
 		{"otlp", onOff(now), onOff(next), "it begins to count when it begins"},
 	} {
 		if c.now != c.next {
-			problems = append(problems, fmt.Errorf("%s: is %q, and %q in the changed config: %s; to change it, start perch anew (kubectl rollout restart), or put it back", c.key, c.now, c.next, c.why))
+			at := next.WrittenAt(c.key)
+			if at != "" {
+				at += ": "
+			}
+			problems = append(problems, fmt.Errorf("%s%s: is %q, and %q in the changed config: %s; to change it, start perch anew (kubectl rollout restart), or put it back", at, c.key, c.now, c.next, c.why))
 		}
 	}
 	return errors.Join(problems...)

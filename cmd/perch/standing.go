@@ -37,15 +37,21 @@ func (p *pass) sayUnkept(run *probes.Run) {
 
 // untold says why nobody is told anything; empty: notices are sent.
 func (p *pass) untold() string {
+	var why string
 	switch {
 	case p.cfg.Alerts.Mode == config.ModeReport:
-		return "alerts.mode is report"
+		why = "alerts.mode is report"
 	case len(destinations(p.cfg)) == 0:
-		return "the config names no destination"
+		why = "the config names no destination"
 	case p.store == nil:
 		return "the config names no state, and without one every run would tell all of it anew"
+	default:
+		return ""
 	}
-	return ""
+	if p.store == nil {
+		why += "; and there is no state, without which nothing is remembered of earlier runs"
+	}
+	return why
 }
 
 // standing is where one incident stands.
