@@ -21,8 +21,8 @@ func (j *judgement) schemeAdvice() []step {
 func (j *judgement) protocolAdvice() []step {
 	grpc, a := j.l.in.Spec.GRPC != nil, j.at
 	switch {
-	case otherProtocol(*a) && answered(j.again):
-		return []step{next("ask the API's owner which versions of HTTP each of its servers and load balancers speaks: one try met one that does not speak this probe's, and another try did not.")}
+	case otherProtocol(*a) && (answered(j.again) || j.spoke != nil):
+		return []step{next("ask the API's owner which versions of HTTP each of its servers and load balancers speaks: one connection of this run met one that does not speak this probe's, and another one was answered.")}
 	case a.WantsHTTP1():
 		return []step{next("set protocol: http/1.1 for this probe: the server wants the request in HTTP/1.1 (RST_STREAM HTTP_1_1_REQUIRED), as some do that ask for a client certificate.")}
 	case a.NoHTTP1:
@@ -32,11 +32,11 @@ func (j *judgement) protocolAdvice() []step {
 	case a.Reason != probes.ReasonBadResponse || !j.answeredItself():
 		return nil
 	case grpc && a.NoHTTP2:
-		return []step{next("check the URL's port: what listens there answers in HTTP/1, and gRPC needs HTTP/2.")}
+		return []step{next("check the URL's port: what listens there answers in HTTP/1" + withStatus(*a) + ", and gRPC needs HTTP/2.")}
 	case grpc:
 		return []step{next("check the URL's port and what stands before it: what answers there is no gRPC server, or a proxy that drops gRPC's trailers.")}
 	case a.NoHTTP2:
-		return []step{next("set protocol: http/1.1, or auto, for this probe: the peer answers in HTTP/1. Where the application speaks HTTP/2 to it, it fails in the same way.")}
+		return []step{next("set protocol: http/1.1, or auto, for this probe: the peer answers in HTTP/1" + withStatus(*a) + ". Where the application speaks HTTP/2 to it, it fails in the same way.")}
 	}
 	return nil
 }
@@ -55,17 +55,27 @@ func (j *judgement) speakH2() []step {
 	return []step{next(fmt.Sprintf("set protocol: %s for this probe (perch idle: --protocol %s): the peer speaks HTTP/2 only.%s", speak, speak, same))}
 }
 
-// agree is about a server that takes nothing of what ALPN offered.
+// withStatus is about an answer in HTTP/1 that may say that the API is down, too.
+func withStatus(a probes.Attempt) string {
+	if !saysDown(a) {
+		return ""
+	}
+	return fmt.Sprintf(" (with %d, which may be the API's trouble as well)", a.TextStatus)
+}
+
+// agree is about a server that takes nothing of what ALPN offered. What it speaks instead
+// it has not said.
 func (j *judgement) agree() []step {
+	const orPort = " Where that fails as well, check the URL's port."
 	switch spec := j.l.in.Spec; {
 	case spec.GRPC != nil:
 		return []step{next("check the URL's port and what stands before it: it agrees to no HTTP/2 (ALPN), which gRPC needs.")}
 	case spec.Speaks() == probes.ProtocolH2:
-		return []step{next("set protocol: http/1.1, or auto, for this probe: the server agrees to no HTTP/2 (ALPN). Where the application would speak HTTP/2 to it, it speaks HTTP/1.1 there.")}
+		return []step{next("set protocol: http/1.1, or auto, for this probe if the application does so: the server agreed to no HTTP/2 (ALPN offered h2 alone)." + orPort)}
 	case spec.Speaks() == probes.ProtocolAuto:
-		return []step{next("check the URL's port: the server agrees neither to HTTP/2 nor to HTTP/1.1 (ALPN).")}
+		return []step{next("check the URL's port: the server refused all that ALPN offered, h2 and http/1.1.")}
 	case j.facts.Kind == probes.KindBurst:
-		return j.speakH2()
+		return []step{next("put a probe of kind idle or http with protocol: h2 in the place of this burst if the application speaks HTTP/2: the server refused http/1.1, all that ALPN offered." + orPort)}
 	}
-	return []step{next("set protocol: h2, or auto, for this probe: the server agrees to no HTTP/1.1 (ALPN), as one does that speaks HTTP/2 only. Where the application offers it HTTP/1.1 alone, it fails in the same way.")}
+	return []step{next("set protocol: h2, or auto, for this probe if the application does so: the server refused http/1.1, all that ALPN offered." + orPort)}
 }

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -59,7 +60,7 @@ func (l *ladder) causeOf(i int) Cause {
 	case gone && g.Debug == "graceful_stop":
 		return CauseStop
 	}
-	return CauseUnsaid
+	return protocolOf(*r.reuse)
 }
 
 // errorOf is what the code of a GOAWAY tells of any attempt that got one: also of one
@@ -76,13 +77,39 @@ func errorOf(a probes.Attempt) Cause {
 	return CauseError
 }
 
-// protocolOf is what an attempt on a new connection tells of the protocol: the peer is
+// protocolOf is what the first attempt on a connection tells of the protocol: the peer is
 // there, and does not speak the one that the probe does.
 func protocolOf(a probes.Attempt) Cause {
-	if a.Connection == probes.ConnectionReused || !otherProtocol(a) {
+	if a.Connection == probes.ConnectionReused && a.Served > 0 || !otherProtocol(a) {
 		return CauseUnsaid
 	}
 	return CauseProtocol
+}
+
+// spoken is the attempt of a run that shows that something speaks what the probe does: it
+// gave a whole answer, of whatever status. Of several one at the address tells most, of
+// these one that was as expected. nil: none was answered.
+func spoken(run []probes.Observation, address netip.Addr) *probes.Attempt {
+	var found *probes.Attempt
+	best := 0
+	for i := range run {
+		for k := range run[i].Attempts {
+			a, tells := &run[i].Attempts[k], 1
+			if !answered(a) && (a.Status == 0 || otherProtocol(*a)) {
+				continue
+			}
+			if answered(a) {
+				tells = 2
+			}
+			if a.Address == address {
+				tells += 2
+			}
+			if tells > best {
+				found, best = a, tells
+			}
+		}
+	}
+	return found
 }
 
 // otherProtocol reports whether the peer said that it speaks another version of HTTP:

@@ -18,12 +18,17 @@ func (j *judgement) apiDown() (probes.Ruling, string) {
 		return probes.RuledOut, "a fresh connection " + j.since(*j.rung.control) + answer(*j.rung.control)
 	case a.WantsHTTP1():
 		return probes.RuledOut, fmt.Sprintf("it answered after %s that it wants the request in HTTP/1.1", human(a.Elapsed))
+	case otherProtocol(*a) && heard(j.spoke):
+		return probes.RuledOut, "on another connection of this run it " + answer(*j.spoke)
+	case saysDown(*a):
+		return probes.RuledOpen, fmt.Sprintf("it answered HTTP/2's preface in HTTP/1, with status %d: that may be about the protocol, or about the API", a.TextStatus)
 	case a.NoHTTP2:
 		return probes.RuledOut, fmt.Sprintf("it answered HTTP/2's preface with %s in text: it is there, and speaks HTTP/1", bytesOf(a.ResponseBytes))
 	case a.NoHTTP1:
 		return probes.RuledOut, fmt.Sprintf("it sent frames of HTTP/2 where HTTP/1.1 was spoken (%s): it is there", bytesOf(a.ResponseBytes))
 	case a.NoALPN:
-		return probes.RuledOut, fmt.Sprintf("it shook hands as far as ALPN, after %s, and does not speak what it was offered: it is there", human(a.Elapsed))
+		// As with a certificate: something stands there and speaks TLS.
+		return probes.RuledOpen, fmt.Sprintf("it spoke TLS and agreed, after %s, to none of what ALPN offered: no request was sent", human(a.Elapsed))
 	case j.answeredItself() && a.Reason == probes.ReasonBadResponse:
 		return probes.RuledOut, fmt.Sprintf("it %s: it is there, and what it says is no gRPC", answer(*a))
 	case j.answeredItself():
@@ -77,6 +82,10 @@ func (j *judgement) freshFailed() (probes.Ruling, string) {
 	return probes.RuledIn, fmt.Sprintf("two fresh connections failed, after %s and %s: %s, then %s",
 		human(a.Elapsed), human(j.again.Elapsed), means(*a), means(*j.again))
 }
+
+// saysDown reports whether HTTP/2's preface was answered in HTTP/1 with a status that may
+// as well be the API's own.
+func saysDown(a probes.Attempt) bool { return a.NoHTTP2 && a.TextStatus >= 500 && a.TextStatus < 600 }
 
 // neverAsked reports whether the API's own host need not have been reached: its
 // name was not known, the connect met an error of this system or on the way, a

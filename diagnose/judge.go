@@ -18,8 +18,9 @@ type Input struct {
 	Budget        probes.BudgetUse // so far; zero: not known
 	Now           time.Time
 
-	unused bool             // of the observations, those are meant whose connections carried nothing before
-	whole  []probes.Attempt // of a burst, whose calls are the observations
+	unused bool                 // of the observations, those are meant whose connections carried nothing before
+	whole  []probes.Attempt     // of a burst, whose calls are the observations
+	run    []probes.Observation // all of the probe, also where a part is judged by itself
 }
 
 // Last is what the last run saw. The zero value is a first run.
@@ -47,6 +48,7 @@ type Answered struct {
 // their own, since servers have other timeouts for them; so are those with each of a
 // host's addresses.
 func Judge(in Input) []probes.Outcome {
+	in.run = in.Observations
 	if in.Spec.Kind == probes.KindBurst {
 		return judgeBurst(in)
 	}
@@ -105,6 +107,7 @@ type judgement struct {
 	facts   Facts
 	at      *probes.Attempt // the attempt that decides; nil: none was made
 	again   *probes.Attempt // the second try; nil: none
+	spoke   *probes.Attempt // where the peer speaks another protocol: an attempt of the run that was answered; nil: none
 	rule    Rule
 	verdict probes.Verdict
 	client  *clientView // nil: not declared
@@ -131,6 +134,12 @@ func (l *ladder) look(i int) *judgement {
 	}
 	if j.at != nil && j.facts.Cause == CauseUnsaid {
 		j.facts.Cause = cmp.Or(errorOf(*j.at), protocolOf(*j.at))
+	}
+	if j.at != nil && otherProtocol(*j.at) {
+		j.spoke = spoken(l.in.run, j.at.Address)
+	}
+	if j.facts.Cause == CauseProtocol && j.spoke != nil && j.spoke.Address == j.at.Address {
+		j.facts.Again = AgainOK // whatever the second try met: another one speaks it
 	}
 	return j
 }

@@ -91,6 +91,8 @@ func (j *judgement) freshMessage() string {
 		what += fmt.Sprintf(" failed after %s: %s", human(j.at.Elapsed), failure(*j.at))
 	}
 	switch {
+	case j.spoke != nil && !answered(j.again):
+		return what + "; another connection of this run " + answer(*j.spoke)
 	case j.again == nil:
 		return what
 	case answered(j.again):

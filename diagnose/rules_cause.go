@@ -33,6 +33,12 @@ func causeRules() []Rule {
 		Verdict: probes.VerdictDegraded, Diagnosis: probes.DiagnosisStaleConnection, Ages: []Age{AgeEarly},
 		Why: "The connection lives: its request was reset, before keep_alive.",
 	}
+	other := causes(Rule{
+		Causes: []Cause{CauseProtocol}, Reasons: []probes.Reason{probes.ReasonBadResponse},
+		Verdict: probes.VerdictDegraded, Diagnosis: probes.DiagnosisUnstable,
+		Why: "It carried nothing before, and its peer speaks another version of HTTP than the fresh connection's: that has nothing to do with idleness.",
+	})
+	other.Family = probes.FamilyReachability
 	refused, limit, cut := stream, failed, failed
 	refused.Reasons, refused.Ages, refused.Verdict = []probes.Reason{probes.ReasonRefusedStream}, nil, probes.VerdictPass
 	refused.Why = "The connection lives; the request was not processed, and any client may send it again."
@@ -45,7 +51,7 @@ func causeRules() []Rule {
 		causes(early(failed, certain, "Ended early, with an error's code.")), causes(failed),
 		causes(limit), causes(cut),
 		causes(early(stream, certain, "The connection lives: its requests are reset, before keep_alive, and not by chance.")), causes(stream),
-		causes(refused),
+		causes(refused), other,
 	}
 }
 

@@ -34,7 +34,8 @@ type Attempt struct {
 	Status      int         // HTTP status of the whole answer; 0: none came
 	GRPC        *GRPCStatus // what a gRPC answer ended with; nil: no gRPC, or no whole answer
 	StreamReset *uint32     // HTTP/2: the code with which the peer reset the request's stream; nil: it did not
-	NoHTTP2     bool        // the peer answered in text where HTTP/2 was spoken
+	NoHTTP2     bool        // the peer answered in HTTP/1 where HTTP/2 was spoken
+	TextStatus  int         // with that status; 0: it was not seen
 	NoHTTP1     bool        // the peer sent frames of HTTP/2 where HTTP/1.1 was spoken
 	NoALPN      bool        // TLS: the peer takes none of the protocols that it was offered
 	Goaway      *Goaway     // HTTP/2: the last GOAWAY that came; nil: none

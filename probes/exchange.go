@@ -247,7 +247,7 @@ func (c *call) attempt(e wire.Evidence, reason Reason) Attempt {
 		a.IdleTime = e.Idle
 	}
 	if h := e.H2; h != nil {
-		a.StreamReset, a.NoHTTP2 = h.Reset, h.Text
+		a.StreamReset, a.NoHTTP2, a.TextStatus = h.Reset, h.HTTP1, h.TextStatus
 	}
 	a.AckedAtFirst = ackedAtFirst(e, a.Queued)
 	a.Delay, a.DelayKnown = e.Delay()

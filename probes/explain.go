@@ -105,7 +105,7 @@ func firstSent(e wire.Evidence) string {
 func explainBad(e wire.Evidence) string {
 	switch {
 	case noHTTP2(e):
-		return fmt.Sprintf("%s (%d bytes): it does not take the preface that every HTTP/2 connection begins with", e.Error, e.ResponseBytes)
+		return fmt.Sprintf("%s (%s%d bytes): it does not take the preface that every HTTP/2 connection begins with", e.Error, textStatus(e), e.ResponseBytes)
 	case noHTTP1(e):
 		return fmt.Sprintf("it speaks HTTP/2: what came is a %s frame, %d bytes in all", e.Frame, e.ResponseBytes)
 	case unasked(e):
@@ -119,6 +119,14 @@ func explainBad(e wire.Evidence) string {
 	default:
 		return fmt.Sprintf("what came is no HTTP answer (%d bytes, %s after the request)", e.ResponseBytes, round(e.Elapsed))
 	}
+}
+
+// textStatus is the status of an HTTP/1 answer to HTTP/2's preface.
+func textStatus(e wire.Evidence) string {
+	if e.H2.TextStatus == 0 {
+		return ""
+	}
+	return fmt.Sprintf("status %d, ", e.H2.TextStatus)
 }
 
 func rtt(e wire.Evidence) string {

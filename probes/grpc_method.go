@@ -13,6 +13,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/dynamicpb"
+
+	"perch.example/probes/wire"
 )
 
 // described is a unary method and the types that its messages may hold.
@@ -55,12 +57,22 @@ func describedIn(files *protoregistry.Files, name string) (*described, error) {
 	return &described{method: m, types: typesOf(files)}, nil
 }
 
+// longestWord bounds a name that stands in descriptors: a server may have written them,
+// and errors go to logs, notices and reports.
+const longestWord = 100
+
+func nameOf(d protoreflect.Descriptor) string { return wire.Printable(string(d.Name()), longestWord) }
+
+func fullNameOf(d protoreflect.Descriptor) string {
+	return wire.Printable(string(d.FullName()), longestWord)
+}
+
 // methodsOf lists the unary methods of a service, the first ten.
 func methodsOf(s protoreflect.ServiceDescriptor) string {
 	var names []string
 	for i := range s.Methods().Len() {
 		if m := s.Methods().Get(i); !m.IsStreamingClient() && !m.IsStreamingServer() && len(names) < 10 {
-			names = append(names, string(m.Name()))
+			names = append(names, nameOf(m))
 		}
 	}
 	if len(names) == 0 {
@@ -86,7 +98,7 @@ func lackingOf(services protoreflect.ServiceDescriptors) string {
 	for i := range services.Len() {
 		for k := range services.Get(i).Methods().Len() {
 			if m := services.Get(i).Methods().Get(k); m.Input().IsPlaceholder() || m.Output().IsPlaceholder() {
-				return string(m.FullName())
+				return fullNameOf(m)
 			}
 		}
 	}
@@ -99,7 +111,7 @@ func lackingIn(messages protoreflect.MessageDescriptors) string {
 		for k := range m.Fields().Len() {
 			f := m.Fields().Get(k)
 			if f.Message() != nil && f.Message().IsPlaceholder() || f.Enum() != nil && f.Enum().IsPlaceholder() {
-				return string(f.FullName())
+				return fullNameOf(f)
 			}
 		}
 		if field := lackingIn(m.Messages()); field != "" {
@@ -115,12 +127,12 @@ func (d *described) request(text []byte) ([]byte, error) {
 	m := dynamicpb.NewMessage(d.method.Input())
 	if len(text) > 0 {
 		if err := (protojson.UnmarshalOptions{Resolver: d.types}).Unmarshal(text, m); err != nil {
-			return nil, misfits("grpc.request is no %s: %s", d.method.Input().FullName(), slip(err))
+			return nil, misfits("grpc.request is no %s: %s", fullNameOf(d.method.Input()), slip(err))
 		}
 	}
 	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
-		return nil, misfits("grpc.request is no whole %s: a required field is missing", d.method.Input().FullName())
+		return nil, misfits("grpc.request is no whole %s: a required field is missing", fullNameOf(d.method.Input()))
 	}
 	return data, nil
 }
@@ -166,7 +178,7 @@ func (d *described) answer(message []byte) ([]byte, *fault) {
 }
 
 func (d *described) unreadable() *fault {
-	return &fault{ReasonBadResponse, "the message cannot be read as a " + string(d.method.Output().FullName())}
+	return &fault{ReasonBadResponse, "the message cannot be read as a " + fullNameOf(d.method.Output())}
 }
 
 // types finds what a message may hold: first among the method's own files, then

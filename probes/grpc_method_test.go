@@ -209,3 +209,41 @@ func TestHealthMessages(t *testing.T) {
 		}
 	}
 }
+
+// Names in descriptors may be a hostile server's: errors stay short.
+func TestNamesOfDescriptorsAreBounded(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	set := stockSet(t)
+	service := set.GetFile()[0].GetService()[0]
+	for i := range 20 {
+		m := proto.CloneOf(service.GetMethod()[0])
+		m.Name = proto.String(long + string(rune('a'+i)))
+		service.Method = append(service.GetMethod(), m)
+	}
+	lacks := proto.CloneOf(set)
+	field := lacks.GetFile()[0].GetMessageType()[0].GetField()[2]
+	field.Name, field.TypeName = proto.String(long), proto.String(".gone.Type")
+	lacks.GetFile()[0].Dependency = append(lacks.GetFile()[0].GetDependency(), "gone.proto")
+	input := stockSet(t)
+	for _, m := range input.GetFile()[0].GetMessageType() {
+		if m.GetName() == "ListRequest" {
+			m.Name = proto.String(long)
+		}
+	}
+	for _, m := range input.GetFile()[0].GetService()[0].GetMethod() {
+		m.InputType = proto.String(".shop." + long)
+	}
+	for name, from := range map[string]*descriptorpb.FileDescriptorSet{"shop.Stock/Lst": set, "shop.Stock/Watch": set, "shop.Stock/List": lacks, "shop.Stock/Get": input} {
+		files, err := filesOfSet(marshaled(t, from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := describedIn(files, name)
+		if err == nil {
+			_, err = d.request([]byte(`{"none": 1}`))
+		}
+		if err == nil || len(err.Error()) > 2000 || !strings.Contains(err.Error(), "grpc.") {
+			t.Errorf("%s: %.300v", name, err)
+		}
+	}
+}

@@ -154,7 +154,7 @@ func certificateOf(c *x509.Certificate) Certificate {
 	first := func(names ...[]string) string {
 		for _, n := range slices.Concat(names...) {
 			if n != "" {
-				return printable(n, longestName)
+				return Printable(n, longestName)
 			}
 		}
 		return ""
@@ -169,7 +169,7 @@ func certificateOf(c *x509.Certificate) Certificate {
 func namesOf(c *x509.Certificate) []string {
 	var names []string
 	for _, n := range c.DNSNames {
-		names = append(names, printable(n, longestName))
+		names = append(names, Printable(n, longestName))
 		if len(names) == mostNames {
 			return names
 		}
@@ -195,9 +195,9 @@ func mustStaple(c *x509.Certificate) bool {
 	return false
 }
 
-// printable makes the peer's words fit to be shown: on one line, at most most
+// Printable makes the peer's words fit to be shown: on one line, at most most
 // bytes, in a string of its own that keeps nothing bigger in memory.
-func printable(s string, most int) string {
+func Printable(s string, most int) string {
 	var b strings.Builder
 	for _, r := range s {
 		if !unicode.IsPrint(r) || r == utf8.RuneError {

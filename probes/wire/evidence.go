@@ -90,8 +90,10 @@ type H2 struct {
 	Reset  *uint32 // error code of a RST_STREAM on our stream; nil: none came
 	Pings  int     // PINGs that the peer sent since the last exchange
 
-	Text      bool // what came is text, as HTTP/1's is: the peer speaks no HTTP/2
-	NoStreams bool // the peer's SETTINGS allow no stream (MAX_CONCURRENT_STREAMS 0): clients wait until they do
+	Text       bool // what came is text, in answer to the preface or before it
+	HTTP1      bool // of it: it begins as an HTTP/1 answer does
+	TextStatus int  // with that status; 0: it did not come
+	NoStreams  bool // the peer's SETTINGS allow no stream (MAX_CONCURRENT_STREAMS 0): clients wait until they do
 
 	PingsSent       int // PINGs that we sent while it was held
 	PingsUnanswered int // of them

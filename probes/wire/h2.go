@@ -51,13 +51,14 @@ type h2 struct {
 	replies []byte // frames that the next flush sends
 	lost    Errno  // what the first write of replies that failed showed; a later write shows something else
 
-	goaway   *Goaway
-	goneAt   *Close // the GOAWAY as a close, where it came while idle
-	notified *Close // TLS's close_notify that came while idle
-	broken   error  // what the peer sent is no HTTP/2: nothing more is read
-	looked   time.Time
-	pings    int // that the peer sent since the last exchange
-	ping     pinger
+	goaway     *Goaway
+	goneAt     *Close // the GOAWAY as a close, where it came while idle
+	notified   *Close // TLS's close_notify that came while idle
+	broken     error  // what the peer sent is no HTTP/2: nothing more is read
+	textStatus int    // where that is an HTTP/1 answer: its status; 0: not seen
+	looked     time.Time
+	pings      int // that the peer sent since the last exchange
+	ping       pinger
 }
 
 // protocolError is something that RFC 9113 forbids, in words of our own: what

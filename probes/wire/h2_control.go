@@ -111,7 +111,7 @@ func (h *h2) widen(f *http2.WindowUpdateFrame) error {
 
 // leave keeps a GOAWAY. A later one may only take streams back.
 func (h *h2) leave(f *http2.GoAwayFrame) {
-	g := &Goaway{LastStream: f.LastStreamID, Code: uint32(f.ErrCode), Debug: printable(string(f.DebugData()), maxDebug)}
+	g := &Goaway{LastStream: f.LastStreamID, Code: uint32(f.ErrCode), Debug: Printable(string(f.DebugData()), maxDebug)}
 	if h.goaway != nil {
 		g.LastStream = min(g.LastStream, h.goaway.LastStream)
 		g.Idle, g.Age = h.goaway.Idle, h.goaway.Age

@@ -9,7 +9,11 @@ import (
 // evidence is what the frames said: with what the exchange noted.
 func (h *h2) evidence(noted *H2) *H2 {
 	e := H2{Stream: h.stream, Pings: h.pings, PingsSent: h.ping.sent, PingsUnanswered: h.ping.pending, NoStreams: h.full}
-	e.Text = !h.settled && (errors.Is(h.broken, answeredHTTP1) || errors.Is(h.broken, answeredText))
+	e.HTTP1 = !h.settled && errors.Is(h.broken, answeredHTTP1)
+	e.Text = e.HTTP1 || !h.settled && errors.Is(h.broken, answeredText)
+	if e.HTTP1 {
+		e.TextStatus = h.textStatus
+	}
 	if noted != nil {
 		e.Reset = noted.Reset
 	}

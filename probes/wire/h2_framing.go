@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 
 	"golang.org/x/net/http2"
@@ -67,6 +68,9 @@ func (c *Conn) next(from frameReader) (http2.Frame, error) {
 		}
 		f := parseFrameHead(g.buf[g.at:])
 		if err := g.permit(f, from.limit); err != nil {
+			if errors.Is(err, answeredHTTP1) {
+				c.h2.textStatus = c.statusLine(from.r)
+			}
 			return nil, err
 		}
 		if from.head != nil {
@@ -107,6 +111,13 @@ const (
 	answeredHTTP1 protocolError = "the peer answers in HTTP/1.1, not in HTTP/2"
 	answeredText  protocolError = "the peer answers with text, not in HTTP/2"
 )
+
+// statusLine is the status of an HTTP/1 answer whose first bytes are there; 0: it did
+// not come. What could not be read changes nothing: what came is no HTTP/2.
+func (c *Conn) statusLine(r io.Reader) int {
+	_ = c.fill(r, len("HTTP/1.1 408"))
+	return statusOfBytes(c.h2.framing.buf)
+}
 
 // notText reports whether a character is none of a text's. A frame's header begins
 // with a length that is allowed, so with a zero byte.

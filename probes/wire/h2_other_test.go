@@ -12,10 +12,19 @@ import (
 // A peer that speaks no HTTP/2 answers the preface in text and closes, long before
 // our request. What it said is why nothing can be asked of it.
 func TestH2PeerThatSpeaksHTTP1(t *testing.T) {
-	for name, says := range map[string]string{
-		"the peer answers in HTTP/1.1, not in HTTP/2":  "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
-		"the peer answers with text, not in HTTP/2":    "<!DOCTYPE HTML>\r\n<p>no such version</p>",
-		"the peer answers in HTTP/1.1, not in HTTP/2 ": "HTTP/1.0 505 HTTP Version Not Supported\r\n\r\n",
+	const http1, text = "the peer answers in HTTP/1.1, not in HTTP/2", "the peer answers with text, not in HTTP/2"
+	for says, want := range map[string]struct {
+		name   string
+		status int
+	}{
+		"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n": {http1, 400},
+		"HTTP/1.0 505 HTTP Version Not Supported\r\n\r\n":       {http1, 505},
+		"HTTP/1.1 503": {http1, 503},
+		"HTTP/1.1 5":   {http1, 0},
+		"HTTP/1.1 abc": {http1, 0},
+		"<!DOCTYPE HTML>\r\n<p>no such version</p>": {text, 0},
+		"SSH-2.0-OpenSSH_9.6\r\n":                   {text, 0},
+		"-ERR unknown command 'PRI'\r\n":            {text, 0},
 	} {
 		for _, unused := range []bool{false, true} {
 			s := serveH2(t, nil, func(h *h2peer) {
@@ -35,8 +44,8 @@ func TestH2PeerThatSpeaksHTTP1(t *testing.T) {
 			}
 			_, e := c.Exchange(t.Context(), ask(t, 5*time.Second))
 			mustBe(t, e, probes.ReasonBadResponse)
-			if !e.H2.Text || e.Error != name && e.Error+" " != name {
-				t.Errorf("%q, unused %v: %q", says, unused, e.Error)
+			if !e.H2.Text || e.H2.HTTP1 != (want.name == http1) || e.H2.TextStatus != want.status || e.Error != want.name {
+				t.Errorf("%q, unused %v: %q, %+v", says, unused, e.Error, e.H2)
 			}
 		}
 	}
@@ -53,7 +62,7 @@ func TestH2TextAfterSettings(t *testing.T) {
 	c, _ := s.openH2(nil)
 	_, e := c.Exchange(t.Context(), ask(t, 5*time.Second))
 	mustBe(t, e, probes.ReasonBadResponse)
-	if e.H2.Text {
+	if e.H2.Text || e.H2.HTTP1 || e.H2.TextStatus != 0 {
 		t.Error("its SETTINGS had come")
 	}
 }

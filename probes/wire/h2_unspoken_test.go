@@ -29,6 +29,8 @@ func preferences(f *http2.Framer) error {
 	return f.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 250}, http2.Setting{ID: http2.SettingMaxFrameSize, Val: 16384})
 }
 
+func emptySettings(f *http2.Framer) error { return f.WriteSettings() }
+
 func refusal(f *http2.Framer) error {
 	return f.WriteGoAway(0, http2.ErrCodeProtocol, []byte("HTTP/2 client preface string missing or corrupt."))
 }
@@ -37,6 +39,9 @@ func refusal(f *http2.Framer) error {
 // when our request is no preface: by GOAWAY and FIN, or by a RST. What it said is why
 // nothing can be asked of it, whenever it came.
 func TestPeerThatSpeaksHTTP2Only(t *testing.T) {
+	grease := written(t, func(f *http2.Framer) error {
+		return f.WriteSettings(http2.Setting{ID: 0x3a3a, Val: 7}, http2.Setting{ID: http2.SettingMaxFrameSize, Val: 16384})
+	})
 	for _, f := range flavors(t) {
 		for name, tt := range map[string]struct {
 			first, then string
@@ -47,6 +52,8 @@ func TestPeerThatSpeaksHTTP2Only(t *testing.T) {
 			"SETTINGS at once, then silence":         {written(t, preferences), "", (*peer).linger, "SETTINGS"},
 			"SETTINGS at once, then GOAWAY and FIN":  {written(t, preferences), written(t, refusal), (*peer).fin, "SETTINGS"},
 			"SETTINGS and FIN before the request":    {written(t, preferences), "", nil, "SETTINGS"},
+			"SETTINGS with an unknown one first":     {grease + written(t, (*http2.Framer).WriteSettingsAck), "", (*peer).linger, "SETTINGS"},
+			"empty SETTINGS, then WINDOW_UPDATE":     {written(t, emptySettings, func(f *http2.Framer) error { return f.WriteWindowUpdate(0, 1<<20) }), "", (*peer).linger, "SETTINGS"},
 			"empty SETTINGS after the request":       {"", written(t, func(f *http2.Framer) error { return f.WriteSettings() }), (*peer).fin, "SETTINGS"},
 			"GOAWAY after the request, and no other": {"", written(t, refusal), (*peer).fin, "GOAWAY"},
 		} {
@@ -92,8 +99,17 @@ func TestNoFrameOfHTTP2(t *testing.T) {
 		"SETTINGS of 5 bytes":        written(t, func(f *http2.Framer) error { return f.WriteRawFrame(http2.FrameSettings, 0, 0, []byte("12345")) }),
 		"an acknowledgement of ours": written(t, (*http2.Framer).WriteSettingsAck),
 		"a GOAWAY that is too short": written(t, func(f *http2.Framer) error { return f.WriteRawFrame(http2.FrameGoAway, 0, 0, []byte("1234")) }),
-		"a PING":                     written(t, func(f *http2.Framer) error { return f.WritePing(false, [8]byte{}) }),
-		"behind another answer":      "HTTP/1.1 100 Continue\r\n\r\n" + written(t, preferences),
+		"a length of 4, and zeros":   "\x00\x00\x00\x04" + strings.Repeat("\x00", 12),
+		"the same, and longer":       "\x00\x00\x00\x04" + strings.Repeat("\x00", 40),
+		"a setting that is none":     "\x00\x00\x06\x04" + strings.Repeat("\x00", 11),
+		"no setting that is known":   written(t, func(f *http2.Framer) error { return f.WriteSettings(http2.Setting{ID: 0x4142, Val: 1}) }),
+		"a value that is forbidden": written(t, func(f *http2.Framer) error {
+			return f.WriteSettings(http2.Setting{ID: http2.SettingMaxFrameSize, Val: 1})
+		}),
+		"a GOAWAY of no known code": written(t, func(f *http2.Framer) error { return f.WriteGoAway(0, 0x61626364, nil) }),
+		"empty SETTINGS, and text":  written(t, emptySettings) + "hello, this is no HTTP/2",
+		"a PING":                    written(t, func(f *http2.Framer) error { return f.WritePing(false, [8]byte{}) }),
+		"behind another answer":     "HTTP/1.1 100 Continue\r\n\r\n" + written(t, preferences),
 	} {
 		s := serve(t, nil, func(p *peer) {
 			p.request()

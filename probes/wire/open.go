@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+// longestError bounds the text of an opening that failed, in bytes: a certificate's names
+// stand in it, and what a proxy said.
+const longestError = 1000
+
 // Open resolves, connects (each address in turn), goes through the proxy that
 // o.Proxy names and, with o.TLS, shakes hands. The Conn is nil when that failed;
 // the evidence says in which phase and how.
@@ -16,7 +20,7 @@ func Open(ctx context.Context, o Options) (*Conn, Evidence) {
 	c, failure, err := open(ctx, o, &e)
 	e.Elapsed = time.Since(began)
 	if err != nil {
-		e.Failure, e.Error = failure, err.Error()
+		e.Failure, e.Error = failure, Printable(err.Error(), longestError)
 		e.Canceled = ctx.Err() != nil
 		return nil, e
 	}
