@@ -59,7 +59,7 @@ func TestTheClientCopes(t *testing.T) {
 		_, told := decideAll(options, tt.run(), tt.run())
 		n := told[1][0]
 		text := wordsOf(n)
-		if (n.Title == copes) != tt.copes || strings.HasPrefix(n.Summary, unhurtWords) != tt.copes || strings.Contains(text, unhurtWords) != tt.copes || !strings.Contains(text, tt.says) {
+		if (n.Title == copes) != tt.copes || strings.Contains(n.Summary, unhurtWords) != tt.copes || strings.Contains(text, unhurtWords) != tt.copes || !strings.Contains(text, tt.says) {
 			t.Errorf("%s: %q, %q\n%s", tt.name, n.Title, n.Summary, text)
 		}
 	}
@@ -110,5 +110,33 @@ func TestNumbersDoNotPartAGroup(t *testing.T) {
 	_, told = decideAll(options, run, run)
 	if got := told[1][0].Title; got != "FIRING a: the certificate expires in 3 days" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestWhyItIsTold: an early close that the client notices is told since the path does
+// not keep what the config expects, and the summary says so first.
+func TestWhyItIsTold(t *testing.T) {
+	const why = "Connections end after 1.001 s idle, before the declared keep_alive of 60 s. "
+	summaryOf := func(change func(*probes.Outcome)) string {
+		run := coping(probes.ClientNotices, "notices that it is dead and opens a new connection")
+		for n := range run.Outcomes {
+			change(&run.Outcomes[n])
+		}
+		_, told := decideAll(options, run, run)
+		return told[1][0].Summary
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*probes.Outcome)
+		want   string
+	}{
+		{"it copes", func(*probes.Outcome) {}, why + "The application is not hurt by it: "},
+		{"it notices, but not in its danger band", func(o *probes.Outcome) { o.Client.Band = &probes.Band{From: 900 * ms, To: 1400 * ms} }, why + "The application's HTTP client, "},
+		{"its error is the reason", func(o *probes.Outcome) { o.Client.Result = probes.ClientFails }, "The application's HTTP client, "},
+		{"nothing was declared", func(o *probes.Outcome) { o.KeepAlive = 0 }, "The application is not hurt by it: "},
+	} {
+		if got := summaryOf(tt.change); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s: %q", tt.name, got)
+		}
 	}
 }

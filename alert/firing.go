@@ -94,12 +94,27 @@ func news(i Incident, lead probes.Outcome, kind Kind) []string {
 // name is the incident's, for good: "stock-api/connection#3".
 func (i Incident) name() string { return fmt.Sprintf("%s/%s#%d", i.Target, i.Family, i.Number) }
 
-// summary is one sentence: the application's error where it is known.
+// summary is one sentence: the application's error where it is known. Where its
+// client notices, why it is told all the same comes first.
 func summary(o probes.Outcome, outcomes []probes.Outcome) string {
-	if text := clientWords(o, unhurt(outcomes, o.Family)); text != "" {
-		return text
+	unhurt := unhurt(outcomes, o.Family)
+	text := clientWords(o, unhurt)
+	switch {
+	case text == "":
+		return o.Message
+	case unhurt || o.Client.Result == probes.ClientNotices:
+		return tooEarly(o) + text
 	}
-	return o.Message
+	return text
+}
+
+// tooEarly says that the path ends connections before the config's keep_alive, as the
+// beginning of a text; empty where that was not seen.
+func tooEarly(o probes.Outcome) string {
+	if o.Diagnosis != probes.DiagnosisEarlyClose || o.Close == nil || o.Close.Age >= o.KeepAlive {
+		return ""
+	}
+	return "Connections end after " + age(o.Close.Age) + " idle, before the declared keep_alive of " + age(o.KeepAlive) + ". "
 }
 
 // clientWords say what the declared client does, in its own words, and whether

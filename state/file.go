@@ -38,6 +38,13 @@ func OpenFile(path string, o Options) (*File, error) {
 	return &File{path: path, options: o, lock: held}, nil
 }
 
+// CheckPlace says what keeps a state from being opened in path before its lock is
+// asked for, such as a folder that does not exist. It makes nothing.
+func CheckPlace(path string) error {
+	_, err := place(path)
+	return err
+}
+
 // place checks that a state can be kept in path, and returns where that leads.
 func place(path string) (string, error) {
 	path, err := followed(path)

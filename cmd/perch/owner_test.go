@@ -42,8 +42,9 @@ func TestTwoConfigsOnOneState(t *testing.T) {
 			want(t, "add", on(exitUsage, "silence", "add", "other", "--for=1h", "--reason=x", "--config", second).stderr, refused...)
 			want(t, "list", on(exitUsage, "silence", "list", "--config", second).stderr, refused...)
 			want(t, "expire", on(exitUsage, "silence", "expire", "abc", "--config", second).stderr, refused...)
-			planned := strings.ReplaceAll(on(exitOK, "plan", "--config", second).stderr, `\"`, `"`)
-			want(t, "plan", planned, append(refused, "level=WARN", "a run would be refused")...)
+			planned := on(exitUsage, "plan", "--config", second)
+			want(t, "plan", planned.stderr, append(refused, second+": the state")...)
+			want(t, "the plan, all the same", planned.stdout, "other/")
 			if n := strings.Count(api.text(), "GET /"); n != before {
 				t.Errorf("the refused run sent %d requests", n-before)
 			}

@@ -23,8 +23,10 @@ func newPlan(sys system) *cobra.Command {
 		Use: "plan [FILE|DIR...]", Short: "Show what a run would send, without network",
 		Long: `Shows what a run would do, without network: each step, what its hold follows from, requests, peak and daily
 requests per target against its limit, open connections, the longest hold, wall time and time series. Fails
-where a run would. What the last run measured is read from the state, if there is one: from a ConfigMap only
-in a Pod or where KUBECONFIG is set, and nothing else is asked of the network. --check does without.
+where a run would for its config, its limits, or a state that is another config's. A secret that cannot be read
+here, or a state that has no place here, is a warning: neither need be where a plan is made. What the last run
+measured is read from the state, if there is one: from a ConfigMap only in a Pod or where KUBECONFIG is set,
+and nothing else is asked of the network. --check does without that, and without the warnings.
 
 With several configs, a perch's each, it also sums up the requests per host across them. A folder with *.yaml
 in it is one config; one without stands for all configs in the folders below. With --policy it fails where
@@ -101,9 +103,13 @@ func planOfFile(ctx context.Context, sys system, path string, flags planFlags, l
 	if err != nil {
 		return nil, err
 	}
+	if !flags.check {
+		warnOfHere(sys, cfg, log)
+	}
 	var seen state.Document
+	var refused error
 	if !flags.check || cfg.State.ConfigMap == "" { // a check in CI has no cluster
-		seen = lastSeen(ctx, sys, cfg, log)
+		seen, refused = lastSeen(ctx, sys, cfg, log)
 	}
 	p, err := planOf(cfg, flags.runFlags, seen, sys.env)
 	if err != nil {
@@ -123,7 +129,10 @@ func planOfFile(ctx context.Context, sys system, path string, flags planFlags, l
 	if cfg.Policy != nil {
 		p.Policy = cfg.Policy.File
 	}
-	return p, checkCalls(p, cfg.Places)
+	if refused != nil {
+		refused = placed(path, refused)
+	}
+	return p, errors.Join(refused, checkCalls(p, cfg.Places))
 }
 
 // placed says of each problem which config it is of, where it does not say so
@@ -195,15 +204,16 @@ func plannedState(sys system, cfg config.Config) string {
 
 // lastSeen is what the state says of the last run, where there is one: a run
 // would look where that one saw the application fail. It is only looked at, so a
-// plan can be made beside a run; without it a plan is still one.
-func lastSeen(ctx context.Context, sys system, cfg config.Config, log *slog.Logger) state.Document {
+// plan can be made beside a run; without it a plan is still one. Its error is that the state is
+// another config's, for which a run is refused.
+func lastSeen(ctx context.Context, sys system, cfg config.Config, log *slog.Logger) (state.Document, error) {
 	if !cfg.State.Kept() {
-		return state.Document{}
+		return state.Document{}, nil
 	}
 	const first = "plan: without a state: a first run's plan"
 	if cfg.State.ConfigMap != "" && !clusterMeant(sys) {
 		log.Info(first, "why", "KUBECONFIG names no cluster to look for it in", "state", plannedState(sys, cfg))
-		return state.Document{}
+		return state.Document{}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
@@ -212,17 +222,16 @@ func lastSeen(ctx context.Context, sys system, cfg config.Config, log *slog.Logg
 	if errors.As(err, &absent) {
 		log.Info(first, "why", "there is none", "state", plannedState(sys, cfg))
 		log.Debug("plan", "error", err)
-		return state.Document{}
+		return state.Document{}, nil
 	}
 	if err != nil {
 		log.Warn("plan: without what the last run saw", "error", err)
-		return state.Document{}
+		return state.Document{}, nil
 	}
 	if err := checkOwner(sys, cfg, doc); err != nil {
-		log.Warn("plan: a run would be refused", "error", err)
-		return state.Document{}
+		return state.Document{}, err
 	}
-	return doc
+	return doc, nil
 }
 
 func printPlans(sys system, plans []*plan.Plan, hosts []plan.HostCost) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -52,4 +53,31 @@ targets:
 	}
 	r := perch(t.Context(), nil, "plan", "--config", path, "--only", "none", "--only", "neither")
 	want(t, "stderr", r.stderr, path+": --only none: matches nothing", "\n"+path+": --only neither: matches nothing")
+}
+
+// TestPlanWarnsOfWhatIsNotHere: of a secret and of a state's folder that a run would
+// be refused for here, a plan warns and is made; a check in CI, where neither is, has
+// nothing to say.
+func TestPlanWarnsOfWhatIsNotHere(t *testing.T) {
+	t.Parallel()
+	path := configFile(t, "http://127.0.0.1:1", oneProbe+"vantage: here\nstate: {file: '${DIR}/nowhere/state'}\nslack: {webhook: {from: {env: SLACK_URL}}}\n")
+	env := map[string]string{}
+	if r := perch(t.Context(), env, "run", "--config", path); r.code != exitUsage || !strings.Contains(r.stderr, "SLACK_URL") {
+		t.Fatalf("run without its secret: exit status %d\n%s", r.code, r.stderr)
+	}
+	r := perch(t.Context(), env, "plan", "--config", path)
+	if r.code != exitOK {
+		t.Fatalf("exit status %d\n%s", r.code, r.stderr)
+	}
+	want(t, "plan", r.stderr, "level=WARN", "(status 2): a secret cannot be read", "SLACK_URL", "(status 4): its state has no place", "nowhere", "does not exist")
+	if r := perch(t.Context(), env, "plan", "--check", path); r.code != exitOK || strings.Contains(r.stderr, "WARN") {
+		t.Errorf("a check: exit status %d\n%s", r.code, r.stderr)
+	}
+	env["SLACK_URL"] = "https://hooks.example/T0/B0/x"
+	if r := perch(t.Context(), env, "plan", "--config", path); strings.Contains(r.stderr, "secret") || strings.Contains(r.stdout+r.stderr, "hooks.example") {
+		t.Errorf("with the secret:\n%s%s", r.stdout, r.stderr)
+	}
+	if r := perch(t.Context(), env, "run", "--config", path); r.code != exitOwn {
+		t.Errorf("run without its folder: exit status %d\n%s", r.code, r.stderr)
+	}
 }

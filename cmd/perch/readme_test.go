@@ -21,8 +21,12 @@ func TestReadmeIsTrue(t *testing.T) {
 		t.Fatal("no config in the README")
 	}
 	path := configFile(t, "", example)
-	if r := perch(t.Context(), nil, "plan", "--config", path); r.code != exitOK || r.stderr != "" {
+	if r := perch(t.Context(), nil, "plan", "--check", path); r.code != exitOK || r.stderr != "" {
 		t.Errorf("the README's config: exit status %d\n%s", r.code, r.stderr)
+	}
+	// Without --check it warns that neither its token nor its folder is here.
+	if r := perch(t.Context(), nil, "plan", "--config", path); r.code != exitOK || strings.Count(r.stderr, "\n") != strings.Count(r.stderr, "plan: here a run ") {
+		t.Errorf("the plan of the README's config: exit status %d\n%s", r.code, r.stderr)
 	} else if strings.Contains(r.stdout, "note: ") {
 		t.Errorf("the README's config is not played as it stands:\n%s", r.stdout)
 	}
