@@ -2,6 +2,8 @@ package wire_test
 
 import (
 	"compress/gzip"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"runtime"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"perch.example/probes"
+	"perch.example/probes/wire"
 )
 
 // flood writes until the client has closed.
@@ -149,4 +152,21 @@ func held() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.Sys - m.HeapReleased
+}
+
+// A certificate may name a hundred hosts, each as long as it likes: the error that lists
+// them stays short.
+func TestNamesOfCertificateInError(t *testing.T) {
+	a := authority(t)
+	server := a.leaf(t, func(c *x509.Certificate) {
+		for i := range 90 {
+			c.DNSNames = append(c.DNSNames, fmt.Sprint(strings.Repeat("x", 60), i, ".", strings.Repeat("y", 60), ".example"))
+		}
+	})
+	s := serve(t, server, (*peer).linger)
+	_, e := wire.Open(t.Context(), s.options(&tls.Config{RootCAs: a.pool, ServerName: "api.example", MinVersion: tls.VersionTLS12}))
+	mustBe(t, e, probes.ReasonCertificate)
+	if len(e.Error) > 1100 || !strings.Contains(e.Error, "certificate is valid for") {
+		t.Errorf("%d bytes: %.200s", len(e.Error), e.Error)
+	}
 }
