@@ -164,7 +164,7 @@ func TestServeRefusesABadConfig(t *testing.T) {
 			messages   int
 		}{
 			{bad, "perch.yaml:12", 1},
-			{"", "perch.yaml: the config is gone: perch goes on", 2},
+			{"", "perch.yaml: is empty", 2},
 			{bad, "perch.yaml:12", 2}, // it was told
 			{strings.Replace(reloading, "daily_limit: 200000", "daily_limit: 10", 1), "daily_limit", 3},
 			{strings.Replace(reloading, `listen: "127.0.0.1:9877"`, `listen: "127.0.0.1:9878"`, 1), ": metrics.listen: is", 4},
