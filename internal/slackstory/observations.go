@@ -86,3 +86,14 @@ func closed(hold, age time.Duration) probes.Observation {
 	}
 	return o
 }
+
+// later moves all of an observation.
+func later(o *probes.Observation, by time.Duration) {
+	o.Started, o.Ended = o.Started.Add(by), o.Ended.Add(by)
+	for i := range o.Attempts {
+		o.Attempts[i].Started = o.Attempts[i].Started.Add(by)
+	}
+	if o.Close != nil {
+		o.Close.At = o.Close.At.Add(by)
+	}
+}

@@ -11,10 +11,14 @@ import (
 // What a run finds at a target. It is judged as perch judges: what the stories
 // make up are observations, never words.
 
-// judged is what a run makes of a probe's observations.
+// judged is what a run makes of a probe's observations. A ladder's rungs are warmed
+// apart, as the plan has them: ends at one moment would be a reload's.
 func judged(spec probes.Spec, seen ...probes.Observation) []probes.Outcome {
 	for i := range seen {
 		seen[i].Target, seen[i].Probe, seen[i].Kind = spec.Target, spec.Probe, spec.Kind
+		if spec.Kind == probes.KindIdle {
+			later(&seen[i], time.Duration(i)*min(5*time.Second, spec.KeepAlive/10))
+		}
 	}
 	return diagnose.Judge(diagnose.Input{
 		Spec: spec, Observations: seen, Now: start().Add(time.Minute),
