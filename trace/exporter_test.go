@@ -130,7 +130,7 @@ func TestTries(t *testing.T) {
 		{"502 for good", time.Minute, []tracetest.Answer{{Status: 502}, {Status: 502}, {Status: 502}, {Status: 502}, {Status: 502}}, []time.Duration{0, s, 3 * s, 7 * s}, 2, "status 502"},
 		{"it hangs once", time.Minute, []tracetest.Answer{{Status: -1}}, []time.Duration{0, 6 * s}, 0, ""},
 		{"it hangs", 12 * s, []tracetest.Answer{{Status: -1}, {Status: -1}, {Status: -1}}, []time.Duration{0, 6 * s}, 2, "no answer within 5s"},
-		{"a wrong token", time.Minute, []tracetest.Answer{{Status: 401, Body: []byte("who are you?\n")}}, []time.Duration{0}, 2, `https://otlp.example: status 401: "who are you?"`},
+		{"a wrong token", time.Minute, []tracetest.Answer{{Status: 401, Body: []byte("who are you?\n")}}, []time.Duration{0}, 2, `https://otlp.example/v1/traces: status 401: "who are you?"`},
 		{"a redirect", time.Minute, []tracetest.Answer{{Status: 302, Header: map[string]string{"Location": "/login"}}}, []time.Duration{0}, 2, "status 302"},
 		{"refused for good", time.Minute, []tracetest.Answer{{Status: 400, Body: refusal}}, []time.Duration{0}, 0, `status 400: "no such tenant" (it is dropped`},
 		{"too large", time.Minute, []tracetest.Answer{{Status: 413}}, []time.Duration{0}, 0, "status 413"},
@@ -141,7 +141,7 @@ func TestTries(t *testing.T) {
 		{"taken, in JSON", time.Minute, []tracetest.Answer{of("application/json", `{"partialSuccess":{}}`)}, []time.Duration{0}, 0, ""},
 		{"taken, and says so in words", time.Minute, []tracetest.Answer{of("text/plain; charset=utf-8", "ok")}, []time.Duration{0}, 0, ""},
 		{"taken, and says nothing", time.Minute, []tracetest.Answer{of("text/html", "")}, []time.Duration{0}, 0, ""},
-		{"a page", time.Minute, []tracetest.Answer{page}, []time.Duration{0}, 2, `https://otlp.example: status 200 with "text/html", and no OTLP receiver answers so`},
+		{"a page", time.Minute, []tracetest.Answer{page}, []time.Duration{0}, 2, `https://otlp.example/v1/traces: status 200 with "text/html", and no OTLP receiver answers so`},
 		{"a page, whose type is misspelt", time.Minute, []tracetest.Answer{of("Text/HTML; charset", "<html>")}, []time.Duration{0}, 2, `status 200 with "text/html"`},
 		{"a picture", time.Minute, []tracetest.Answer{of("image/gif", "GIF89a")}, []time.Duration{0}, 2, `status 200 with "image/gif"`},
 		{"taken, and answered with nonsense", time.Minute, []tracetest.Answer{{Status: 200, Body: []byte(`{"partialSuccess":{}}`)}}, []time.Duration{0}, 0, ""},
@@ -215,10 +215,28 @@ func TestErrorsAreScrubbed(t *testing.T) {
 			Client: &http.Client{Transport: broken{}}, Source: source(t),
 		})
 		left, err := x.Spans(t.Context(), oneSpan(t))
-		if err == nil || len(left) != 2 || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "https://otlp.example: dialling") {
+		if err == nil || len(left) != 2 || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "https://otlp.example/[secret]/v1/traces: dialling") {
 			t.Errorf("%v, %d left", err, len(left))
 		}
 	})
+}
+
+// An error names the path that was asked, as far as it can be no secret.
+func TestErrorsNameThePath(t *testing.T) {
+	for endpoint, want := range map[string]string{
+		"":                 "/v1/traces: status 404",
+		"/":                "/v1/traces: status 404",
+		"/otlp/":           "/otlp/v1/traces: status 404",
+		"/v1/traces":       "/v1/traces/v1/traces: status 404", // written twice
+		"/api/hunter2/v1/": "/api/[secret]/v1/v1/traces: status 404",
+	} {
+		v := &tracetest.Receiver{Answer: func(int, *http.Request) tracetest.Answer { return tracetest.Answer{Status: 404} }}
+		x := exporterTo(t, v, Options{Endpoint: endpoint, Source: source(t)})
+		_, err := x.Spans(t.Context(), oneSpan(t))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v, want %s", endpoint, err, want)
+		}
+	}
 }
 
 func TestNewRefuses(t *testing.T) {

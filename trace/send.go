@@ -102,20 +102,20 @@ func (x *Exporter) post(ctx context.Context, path string, body []byte) (wait tim
 	var untrusted *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &untrusted):
-		return -1, x.told(ctx, err)
+		return -1, x.told(ctx, path, err)
 	case err != nil:
-		return 0, x.told(ctx, err)
+		return 0, x.told(ctx, path, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	content, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil && resp.StatusCode == http.StatusOK {
-		return 0, x.told(ctx, err) // whether all of it was taken is not known
+		return 0, x.told(ctx, path, err) // whether all of it was taken is not known
 	}
-	return x.answered(resp, content)
+	return x.answered(path, resp, content)
 }
 
 // told is a client's error without the URL, and with what the context ended for.
-func (x *Exporter) told(ctx context.Context, err error) error {
+func (x *Exporter) told(ctx context.Context, path string, err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
@@ -123,31 +123,46 @@ func (x *Exporter) told(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	return errors.New(x.place() + ": " + x.hide(err.Error()))
+	return errors.New(x.place(path) + ": " + x.hide(err.Error()))
 }
 
-func (x *Exporter) place() string { return x.url.Scheme + "://" + x.url.Host }
+// place is where it was sent, for people. Of the endpoint's own path only words show that
+// are those of OTLP: another one may be a secret.
+func (x *Exporter) place(path string) string {
+	shown := x.url.Scheme + "://" + x.url.Host
+	for part := range strings.SplitSeq(strings.Trim(x.url.Path, "/"), "/") {
+		switch part {
+		case "":
+		case "v1", "api", "otlp", "otel", "traces", "metrics":
+			shown += "/" + part
+		default:
+			shown += "/[secret]"
+		}
+	}
+	return shown + path
+}
 
 // answered judges an answer, as OTLP says: 429, 502, 503 and 504 pass; every other
 // error would come again. Of those the ones that a change of the config mends (a wrong
 // token or path, or a page in place of a receiver) keep what was to be sent.
-func (x *Exporter) answered(r *http.Response, content []byte) (wait time.Duration, err error) {
+func (x *Exporter) answered(path string, r *http.Response, content []byte) (wait time.Duration, err error) {
+	place := x.place(path)
 	if r.StatusCode/100 == 2 {
 		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // empty where it is none
 		if len(content) > 0 && foreign(kind) {
 			return -1, fmt.Errorf("%s: status %d with %q, and no OTLP receiver answers so: is it the right endpoint, or did a login page or another web server answer?",
-				x.place(), r.StatusCode, x.shown(kind))
+				place, r.StatusCode, x.shown(kind))
 		}
 		rejected, message := rejections(kind, content)
 		switch {
 		case rejected > 0:
-			return 0, &refusedError{fmt.Sprintf("%s took it but for %d, which are dropped: %q", x.place(), rejected, x.shown(message))}
+			return 0, &refusedError{fmt.Sprintf("%s took it but for %d, which are dropped: %q", place, rejected, x.shown(message))}
 		case message != "" && x.o.Warn != nil:
-			x.o.Warn(fmt.Sprintf("%s took it, and says: %q", x.place(), x.shown(message)))
+			x.o.Warn(fmt.Sprintf("%s took it, and says: %q", place, x.shown(message)))
 		}
 		return 0, nil
 	}
-	text := fmt.Sprintf("%s: status %d: %q", x.place(), r.StatusCode, x.shown(statusMessage(content)))
+	text := fmt.Sprintf("%s: status %d: %q", place, r.StatusCode, x.shown(statusMessage(content)))
 	switch r.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return retryAfter(r.Header.Get("Retry-After"), time.Now()), errors.New(text)
