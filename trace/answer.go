@@ -1,8 +1,10 @@
 package trace
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,9 +15,46 @@ import (
 // The answers are read field by field: their messages live in packages that bring
 // gRPC along.
 
-// foreign reports whether a content type is one that no OTLP receiver answers with: of a
-// page, a script, a picture. What a web server guesses of a receiver's bytes (text/plain,
-// application/octet-stream) is none of them: what was taken and is sent again counts twice.
+// answer is what a status of success brings.
+type answer struct {
+	page     bool   // no OTLP receiver answers so: a page, a script, a picture
+	kind     string // its content type; empty: it has none
+	failure  string // the error that stands in place of OTLP's answer
+	rejected int64  // how many of what was sent are dropped
+	message  string // why, or what else the receiver says
+}
+
+// answerOf reads an answer by its Content-Type. Who is asked in protocol buffers has to answer in them;
+// JSON is read from who does not. What is no such answer says nothing: what was taken and is
+// sent again counts twice.
+func answerOf(contentType string, content []byte) answer {
+	a := answer{kind: mediaType(contentType)}
+	content = bytes.TrimPrefix(content, []byte("\xef\xbb\xbf"))
+	switch {
+	case foreign(a.kind) || a.kind == "" && markup(content):
+		a.page = true
+	case a.kind == "application/json":
+		a.rejected, a.message = partialJSON(content)
+		if a.rejected == 0 && a.message == "" {
+			a.failure = failureJSON(content)
+		}
+	default:
+		a.rejected, a.message = partial(content)
+	}
+	return a
+}
+
+// mediaType is a content type without its parameters, and the first one where a proxy joined two.
+// mime.ParseMediaType knows none of "text/html, text/html" and "text/html; a=b; a=c".
+func mediaType(contentType string) string {
+	kind, _, _ := strings.Cut(contentType, ";")
+	kind, _, _ = strings.Cut(kind, ",")
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
+// foreign reports whether a content type is one that no OTLP receiver answers with, be the answer
+// empty: of a page, a script, a picture. What a web server guesses of a receiver's bytes (text/plain,
+// application/octet-stream) is none of them.
 func foreign(kind string) bool {
 	switch kind {
 	case "text/html", "application/xhtml+xml", "text/xml", "application/xml", "text/css", "text/javascript", "application/javascript":
@@ -24,32 +63,61 @@ func foreign(kind string) bool {
 	return strings.HasPrefix(kind, "image/")
 }
 
-// rejections reads an answer's partial success, which has one shape for traces and for
-// metrics: how many were rejected, and why. What is no such answer says nothing. Who is
-// asked in protocol buffers has to answer in them; JSON is read from who does not.
-func rejections(kind string, content []byte) (rejected int64, message string) {
-	if kind == "application/json" {
-		return partialJSON(content)
-	}
-	return partial(content)
+// markup reports whether an answer is HTML or XML, and no message by chance: a line's end is the
+// tag of a field, too.
+func markup(content []byte) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(content), []byte("<")) && !fields(content, func(protowire.Number, uint64, []byte) {})
 }
 
+// partialJSON reads a partial success, which has one shape for traces and for metrics: how many were
+// rejected, and why. What of it cannot be read does not take the rest along.
 func partialJSON(content []byte) (rejected int64, message string) {
 	var answer struct {
-		PartialSuccess struct {
-			RejectedSpans, RejectedDataPoints json.Number // also within quotes, as an int64 stands in JSON
-			ErrorMessage                      string
-		}
+		PartialSuccess struct{ RejectedSpans, RejectedDataPoints, ErrorMessage json.RawMessage }
 	}
 	if json.Unmarshal(content, &answer) != nil {
 		return 0, ""
 	}
 	p := answer.PartialSuccess
-	n, err := cmp.Or(p.RejectedSpans, p.RejectedDataPoints, "0").Int64()
-	if err != nil || n < 0 {
-		return 0, ""
+	return cmp.Or(countJSON(p.RejectedSpans), countJSON(p.RejectedDataPoints)), textJSON(p.ErrorMessage)
+}
+
+// textJSON is a text; empty: it is none.
+func textJSON(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return ""
 	}
-	return n, p.ErrorMessage
+	return text
+}
+
+// countJSON reads an int64, which stands within quotes in JSON, or without: 3, "3", 3.0. Whatever else
+// there is counts nothing.
+func countJSON(raw json.RawMessage) int64 {
+	text := strings.Trim(string(raw), `"`)
+	if whole, part, _ := strings.Cut(text, "."); strings.Trim(part, "0") == "" {
+		text = whole
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(0, n)
+}
+
+// failureJSON is the error of an object that has one, as a gateway before the receiver answers, and no
+// partial success; empty: there is none.
+func failureJSON(content []byte) string {
+	var answer struct{ PartialSuccess, Error json.RawMessage }
+	if json.Unmarshal(content, &answer) != nil || answer.PartialSuccess != nil {
+		return ""
+	}
+	switch raw := string(answer.Error); raw {
+	case "", "null", "false", "0", `""`, "{}", "[]":
+		return ""
+	default:
+		return cmp.Or(textJSON(answer.Error), raw)
+	}
 }
 
 func partial(content []byte) (rejected int64, message string) {

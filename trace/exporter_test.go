@@ -140,7 +140,8 @@ func TestTries(t *testing.T) {
 		{"taken but for one, in JSON", time.Minute, []tracetest.Answer{of("application/json", `{"partialSuccess":{"rejectedSpans":"1","errorMessage":"too old"}}`)}, []time.Duration{0}, 0, `took it but for 1, which are dropped: "too old"`},
 		{"taken, in JSON", time.Minute, []tracetest.Answer{of("application/json", `{"partialSuccess":{}}`)}, []time.Duration{0}, 0, ""},
 		{"taken, and says so in words", time.Minute, []tracetest.Answer{of("text/plain; charset=utf-8", "ok")}, []time.Duration{0}, 0, ""},
-		{"taken, and says nothing", time.Minute, []tracetest.Answer{of("text/html", "")}, []time.Duration{0}, 0, ""},
+		{"taken, and says nothing", time.Minute, []tracetest.Answer{of("text/plain", "")}, []time.Duration{0}, 0, ""},
+		{"taken, without content", time.Minute, []tracetest.Answer{{Status: 204, Header: map[string]string{"Content-Type": "text/html"}}}, []time.Duration{0}, 0, ""},
 		{"a page", time.Minute, []tracetest.Answer{page}, []time.Duration{0}, 2, `https://otlp.example/v1/traces: status 200 with "text/html", and no OTLP receiver answers so`},
 		{"a page, whose type is misspelt", time.Minute, []tracetest.Answer{of("Text/HTML; charset", "<html>")}, []time.Duration{0}, 2, `status 200 with "text/html"`},
 		{"a picture", time.Minute, []tracetest.Answer{of("image/gif", "GIF89a")}, []time.Duration{0}, 2, `status 200 with "image/gif"`},
@@ -274,6 +275,8 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte("\x0a\x0b\x08\x01\x12\x07too old"))
 	f.Add([]byte("\x08\x03\x12\x02no"))
 	f.Add([]byte(`{"partialSuccess":{}}`))
+	f.Add([]byte("\n <html>"))
+	f.Add([]byte(`{"error":{"code":16}}`))
 	f.Add([]byte(`{"partialSuccess":{"rejectedDataPoints":"-3","errorMessage":"no"}}`))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if rejected, _ := partial(content); rejected < 0 {
@@ -281,6 +284,11 @@ func FuzzAnswer(f *testing.F) {
 		}
 		if rejected, _ := partialJSON(content); rejected < 0 {
 			t.Errorf("%d rejected, in JSON", rejected)
+		}
+		for _, kind := range []string{"", "application/json", "text/plain"} {
+			if a := answerOf(kind, content); a.rejected < 0 || a.page && (kind != "" || len(content) == 0) || a.failure != "" && (kind != "application/json" || a.rejected > 0 || a.message != "") {
+				t.Errorf("%q: %+v", kind, a)
+			}
 		}
 		_ = statusMessage(content)
 	})

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -147,20 +146,11 @@ func (x *Exporter) place(path string) string {
 // token or path, or a page in place of a receiver) keep what was to be sent.
 func (x *Exporter) answered(path string, r *http.Response, content []byte) (wait time.Duration, err error) {
 	place := x.place(path)
-	if r.StatusCode/100 == 2 {
-		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // empty where it is none
-		if len(content) > 0 && foreign(kind) {
-			return -1, fmt.Errorf("%s: status %d with %q, and no OTLP receiver answers so: is it the right endpoint, or did a login page or another web server answer?",
-				place, r.StatusCode, x.shown(kind))
-		}
-		rejected, message := rejections(kind, content)
-		switch {
-		case rejected > 0:
-			return 0, &refusedError{fmt.Sprintf("%s took it but for %d, which are dropped: %q", place, rejected, x.shown(message))}
-		case message != "" && x.o.Warn != nil:
-			x.o.Warn(fmt.Sprintf("%s took it, and says: %q", place, x.shown(message)))
-		}
-		return 0, nil
+	switch {
+	case r.StatusCode == http.StatusNoContent:
+		return 0, nil // frameworks give it the type of a page, too
+	case r.StatusCode/100 == 2:
+		return x.succeeded(place, r, content)
 	}
 	text := fmt.Sprintf("%s: status %d: %q", place, r.StatusCode, x.shown(statusMessage(content)))
 	switch r.StatusCode {
@@ -170,6 +160,28 @@ func (x *Exporter) answered(path string, r *http.Response, content []byte) (wait
 		return -1, &refusedError{text + " (it is dropped: the same would be refused again)"}
 	}
 	return -1, errors.New(text)
+}
+
+// succeeded judges an answer whose status is that of success. A page or an error in its place says
+// that nothing was taken.
+func (x *Exporter) succeeded(place string, r *http.Response, content []byte) (wait time.Duration, err error) {
+	a := answerOf(r.Header.Get("Content-Type"), content)
+	switch {
+	case a.page:
+		what := "a page without a content type"
+		if a.kind != "" {
+			what = strconv.Quote(x.shown(a.kind))
+		}
+		return -1, fmt.Errorf("%s: status %d with %s, and no OTLP receiver answers so: is it the right endpoint, or did a login page or another web server answer?",
+			place, r.StatusCode, what)
+	case a.failure != "":
+		return -1, fmt.Errorf("%s: status %d with an error in place of OTLP's answer: %q", place, r.StatusCode, x.shown(a.failure))
+	case a.rejected > 0:
+		return 0, &refusedError{fmt.Sprintf("%s took it but for %d, which are dropped: %q", place, a.rejected, x.shown(a.message))}
+	case a.message != "" && x.o.Warn != nil:
+		x.o.Warn(fmt.Sprintf("%s took it, and says: %q", place, x.shown(a.message)))
+	}
+	return 0, nil
 }
 
 func (x *Exporter) shown(message string) string {
