@@ -12,7 +12,7 @@ import (
 	"perch.example/probes"
 )
 
-// A secret that goes away is said once for all probes that need it, again each ten
+// A secret that goes away is said once for each target that needs it, again each ten
 // minutes, and once when it is there again; what it keeps from being done counts each
 // time.
 func TestServeSaysAMissingSecretOnce(t *testing.T) {
@@ -39,10 +39,10 @@ func TestServeSaysAMissingSecretOnce(t *testing.T) {
 		said(0, 0)
 		gone.Store(true)
 		time.Sleep(15 * time.Second)
-		said(1, 0)
+		said(3, 0)
 		asked := s.allAsked()
 		time.Sleep(24 * time.Minute)
-		said(3, 0)
+		said(9, 0)
 		if n := s.allAsked() - asked; n != 0 {
 			t.Errorf("%d requests without their secret", n)
 		}
@@ -50,27 +50,46 @@ func TestServeSaysAMissingSecretOnce(t *testing.T) {
 		s.wants("/metrics", 200, `target="api-2",vantage="test",verdict="incomplete"} 14`)
 		gone.Store(false)
 		time.Sleep(15 * time.Second)
-		said(3, 1)
+		said(9, 3)
 		want(t, "the log", s.log.String(), "for=24m")
 		gone.Store(true)
 		time.Sleep(15 * time.Second)
-		said(4, 1)
+		said(12, 3)
 		if err := s.stop(); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// A bug's stack is another one each time, and no other problem; a wave that was cut short
-// or left out shows nothing of what is over; of a probe that is gone nothing is said.
+// recorder is a service that has met nothing, and what it logs.
+func recorder() (*service, *logged) {
+	var log logged
+	return &service{log: slog.New(slog.NewTextHandler(&log, nil)), recurring: map[string]*recurring{}}, &log
+}
+
+// met has a service look at a wave of a probe's, a second after the one before.
+func met(s *service, target, probe string, all ...probes.Observation) {
+	time.Sleep(time.Second)
+	for i := range all {
+		all[i].Target, all[i].Probe = target, probe
+	}
+	s.sayRecurring(&played{loop: &loop{id: target + "/" + probe, spec: &probes.Spec{Target: target, Probe: probe}}, seen: all})
+}
+
+func misfit(problem string) probes.Observation {
+	return probes.Observation{Cut: probes.CutConfig, Problem: problem}
+}
+
+func ended(r probes.Reason) probes.Observation {
+	return probes.Observation{Attempts: []probes.Attempt{{Reason: r}}}
+}
+
+// A bug's stack is another one each time, and no other problem; a wave that was cut short, left
+// out or not answered shows nothing of what is over; one with a rung that is always left out
+// does; of a probe that is gone nothing is said.
 func TestRecurring(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log logged
-		s := &service{log: slog.New(slog.NewTextHandler(&log, nil)), recurring: map[string]*recurring{}}
-		wave := func(id string, all ...probes.Observation) {
-			time.Sleep(time.Second)
-			s.sayRecurring(&played{loop: &loop{id: id}, seen: all})
-		}
+		s, log := recorder()
 		said := func(when string, lines ...string) {
 			t.Helper()
 			var got []string
@@ -87,63 +106,48 @@ func TestRecurring(t *testing.T) {
 				}
 			}
 		}
-		bug := func(stack string) probes.Observation {
-			return probes.Observation{Target: "api", Probe: "a", Cut: probes.CutInternal, Problem: "a bug in perch: x\n" + stack}
-		}
-		misfit := probes.Observation{Target: "api", Probe: "b", Cut: probes.CutConfig, Problem: "no method"}
-		wave("api/a", bug("goroutine 1"))
-		wave("api/a", bug("goroutine 2"), probes.Observation{})
-		wave("api/b", misfit)
-		begun := []string{`ERROR msg="perch could not do its own part" part=internal error="api/a: a bug in perch: x\ngoroutine 1"`, `part=config error="api/b: no method"`}
-		said("begun", begun...)
-		wave("api/a", probes.Observation{Cut: probes.CutSkipped})
-		wave("api/a")
-		wave("api/other", probes.Observation{})
-		said("nothing is over", begun...)
-		wave("api/b", misfit, bug("goroutine 3"))
-		wave("api/a", probes.Observation{})
-		said("one of two is well", begun...)
-		wave("api/b", probes.Observation{})
-		wave("api/b", probes.Observation{})
-		if len(s.recurring) != 0 || strings.Count(log.String(), "perch can do again what it could not") != 2 {
-			t.Errorf("%d left\n%s", len(s.recurring), log.String())
-		}
-		before := log.String()
-		wave("api/a", bug("goroutine 4"))
+		left, ok := probes.Observation{Cut: probes.CutSkipped}, ended(probes.ReasonOK)
+		met(s, "api", "a", misfit("a bug in perch: x\ngoroutine 1"))
+		met(s, "api", "a", misfit("a bug in perch: x\ngoroutine 2"), ok)
+		met(s, "api", "b", misfit("a bug in perch: x\ngoroutine 3"))
+		met(s, "shop", "a", misfit("no method"))
+		all := []string{`ERROR msg="perch could not do its own part" part=config error="api/a: a bug in perch: x\ngoroutine 1"`, `error="shop/a: no method"`}
+		said("begun", all...)
+		met(s, "shop", "a", left)
+		met(s, "shop", "a")
+		met(s, "shop", "a", ended(probes.ReasonConnectFailed))
+		met(s, "shop", "other", ok)
+		met(s, "api", "a", ok)
+		said("nothing is over", all...)
+		met(s, "shop", "a", left, ok)
+		met(s, "api", "b", ok)
+		all = append(all, `INFO msg="perch can do again what it could not" target=shop was="no method" for=6s`, `target=api was="a bug in perch: x"`)
+		met(s, "api", "b", ok)
+		said("over", all...)
+		met(s, "api", "a", misfit("gone"))
 		s.forgetRecurring(map[string]bool{"api/b": true})
-		if len(s.recurring) != 0 || strings.Count(log.String(), "\n") != strings.Count(before, "\n")+1 {
-			t.Errorf("of a probe that is gone: %d left\n%s", len(s.recurring), log.String())
+		if said("of a probe that is gone", append(all, "api/a: gone")...); len(s.recurring) != 0 {
+			t.Errorf("%d left", len(s.recurring))
 		}
 	})
 }
 
-// Problems that differ in a number are one; of those that differ each time no more than
-// mostRecurring are kept, and what comes beyond is not said.
+// A peer that has perch meet another problem with each wave gets a line a minute, and
+// each target one entry.
 func TestRecurringIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log logged
-		s := &service{log: slog.New(slog.NewTextHandler(&log, nil)), recurring: map[string]*recurring{}}
-		wave := func(problem string) {
-			s.sayRecurring(&played{loop: &loop{id: "api/a"}, seen: []probes.Observation{{Target: "api", Probe: "a", Cut: probes.CutInternal, Problem: problem}}})
+		s, log := recorder()
+		for n := range 600 {
+			met(s, "api", "a", misfit("no method m"+strings.Repeat("x", n)))
 		}
-		said := func(want int) {
-			t.Helper()
-			if n := strings.Count(log.String(), "level=ERROR"); n != want || len(s.recurring) != want {
-				t.Errorf("said %d, kept %d, want %d", n, len(s.recurring), want)
-			}
+		if n := strings.Count(log.String(), "level=ERROR"); n != 10 || len(s.recurring) != 1 {
+			t.Errorf("said %d times in 10 minutes, want 10; kept %d", n, len(s.recurring))
 		}
-		for n := range 1000 {
-			wave(fmt.Sprintf("no token after %d ms", n))
+		for n := range 600 {
+			met(s, "shop", "a", misfit(fmt.Sprintf("no token after %d ms", n)))
 		}
-		said(1)
-		for n := range 1000 {
-			wave(fmt.Sprintf("no file f%d", n))
+		if n := strings.Count(log.String(), "no token"); n != 1 {
+			t.Errorf("the same with another duration was said %d times", n)
 		}
-		said(mostRecurring)
-		s.sayRecurring(&played{loop: &loop{id: "api/a"}, seen: []probes.Observation{{Target: "api", Probe: "a"}}})
-		if len(s.recurring) != 0 {
-			t.Errorf("%d left", len(s.recurring))
-		}
-		want(t, "the log", log.String(), `was="no token after 0 ms"`)
 	})
 }

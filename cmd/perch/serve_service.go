@@ -61,7 +61,7 @@ type service struct {
 	standing    map[string]string          // where each incident stood, as it was last said
 	found       map[finding]saying         // likewise of what was found
 	previewed   map[string]map[string]bool // without a state: notices that were said as what would be sent, by id, and the probes that fail for each
-	recurring   map[string]*recurring      // what perch could not do in waves, by what its problems have in common
+	recurring   map[string]*recurring      // what perch could not do in waves, by target
 	ending      map[string]*loop           // by target/probe: loops that are gone, and may still end a wave
 	refused     map[string]bool            // what is wrong with configs, as it was told
 	turned      time.Time                  // when waves were taken in last
