@@ -70,7 +70,7 @@ func predictedShape(t *testing.T, spec probes.Spec, order probes.PoolOrder, time
 // said to meet a dead connection as perch's own do, whatever a repetition leaves to the next.
 func TestPredictedAsPlayed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(20, 8))
-	for range 2000 {
+	for range 400 {
 		timeout := time.Duration(2+rng.IntN(60)) * time.Second
 		s := probes.Shape{Requests: 3 + rng.IntN(40), Bursts: 2 + rng.IntN(3), Over: time.Second, Gap: timeout + time.Duration(rng.IntN(100))*time.Second}
 		s.Connections = 2 + rng.IntN(s.Requests-1) // of a pool of one that repetitions leave dead, each draws that one besides

@@ -34,7 +34,7 @@ func drawnPool(n uint16) Pool {
 	if n&4 > 0 {
 		decl.Retry = &probes.RetryPolicy{Attempts: 2 + int(n>>3&3), Errors: []string{"java.io.IOException", "OSError", "ECONNRESET"}}
 	}
-	return Pool{Client: decl, Connections: int(n >> 8 % 25), Order: orders[int(n>>5)%len(orders)]}
+	return Pool{Client: decl, Connections: int(n >> 8 % 25), Order: orders[int(n>>5)%len(orders)], Filled: int(n >> 6 % 12)}
 }
 
 func drawnPath(n uint16) Path {
