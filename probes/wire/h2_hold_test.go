@@ -62,7 +62,6 @@ func TestH2HoldAnswers(t *testing.T) {
 // PINGs of our own are sent where the application's client sends them; who does
 // not answer is noted.
 func TestH2HoldPings(t *testing.T) {
-	t.Parallel()
 	for name, deaf := range map[string]bool{"answered": false, "unanswered": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
