@@ -130,9 +130,32 @@ func stoppedInHandshake(t *testing.T, p *subject) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = server.ServeTLS(ln, "", "") }()
+	go func() { _ = server.ServeTLS(lastWordLate{ln}, "", "") }()
 	t.Cleanup(func() { _ = server.Close() })
 	p.url, p.ca, p.probe = "https://"+ln.Addr().String(), cert.caFile, fresh
+}
+
+// lastWordLate is a listener whose connections wait before all but their first flight: a
+// perch that goes on finds the first one there, and could else have the whole handshake
+// done before any of its threads comes to look at the clock.
+type lastWordLate struct{ net.Listener }
+
+func (l lastWordLate) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return &lateAfterFirst{Conn: c}, err
+}
+
+type lateAfterFirst struct {
+	net.Conn
+	spoke bool
+}
+
+func (c *lateAfterFirst) Write(b []byte) (int, error) {
+	if c.spoke {
+		time.Sleep(300 * time.Millisecond)
+	}
+	c.spoke = true
+	return c.Conn.Write(b)
 }
 
 func exhaustedScenarios() []scenario {
