@@ -33,7 +33,7 @@ func TestServeTellsOfChecksBesideIt(t *testing.T) {
 		if err := s.stop(); err != nil {
 			t.Error(err)
 		}
-		told := strings.Join(s.told, "\n")
+		told := strings.Join(s.heard(), "\n")
 		want(t, "what was told", told, "perch serve runs it again by itself, within 1m", "`perch silence add")
 		if strings.Contains(told, "perch run --") {
 			t.Errorf("it names a run that is refused beside serve: %s", told)

@@ -129,7 +129,7 @@ func TestServeTellsWhatMendsMeanwhile(t *testing.T) {
 		s.answers("/0", http.StatusOK)
 		time.Sleep(3 * time.Minute)
 		var titles []string
-		for _, m := range regexp.MustCompile(`(FIRING|RESOLVED) (api-[0-9])`).FindAllString(strings.Join(s.told, "\n"), -1) {
+		for _, m := range regexp.MustCompile(`(FIRING|RESOLVED) (api-[0-9])`).FindAllString(strings.Join(s.heard(), "\n"), -1) {
 			if len(titles) == 0 || titles[len(titles)-1] != m {
 				titles = append(titles, m)
 			}

@@ -16,7 +16,7 @@ func TestServeSaysThatItsConfigIsGone(t *testing.T) {
 		time.Sleep(time.Minute)
 		m.must(os.RemoveAll(m.dir))
 		time.Sleep(time.Minute)
-		if told := strings.Join(s.told, "\n"); !strings.Contains(told, m.dir+": the config is gone: perch goes on with the one that it has") || strings.Contains(told, "perch demo") {
+		if told := strings.Join(s.heard(), "\n"); !strings.Contains(told, m.dir+": the config is gone: perch goes on with the one that it has") || strings.Contains(told, "perch demo") {
 			t.Errorf("told %s", told)
 		}
 		s.wants("/readyz", 200, "ok")

@@ -83,7 +83,7 @@ func TestASlowSlackDelaysNoProbe(t *testing.T) {
 		}
 		s.mu.Lock()
 		s.hangs = false
-		before := len(s.told)
+		before := len(s.heard())
 		s.mu.Unlock()
 		time.Sleep(2 * time.Minute)
 		if n := s.messages() - before; n != 1 {
@@ -108,7 +108,7 @@ func TestServeTellsManyTogether(t *testing.T) {
 			s.answers(fmt.Sprintf("/%d", n), 503)
 		}
 		time.Sleep(3 * time.Minute)
-		if n := s.messages(); n < 1 || n > 3 || !strings.Contains(s.told[n-1], "targets") {
+		if n := s.messages(); n < 1 || n > 3 || !strings.Contains(s.heard()[n-1], "targets") {
 			t.Errorf("%d messages of 30 targets", n)
 		}
 		for n := range 30 {

@@ -180,8 +180,8 @@ func TestServeRefusesABadConfig(t *testing.T) {
 			if n := s.messages(); n != c.messages {
 				t.Errorf("%s: %d messages, want %d", c.says, n, c.messages)
 			}
-			if told := s.told[len(s.told)-1]; c.messages > 0 && !strings.Contains(strings.Join(s.told, "\n"), c.says) {
-				t.Errorf("nobody is told of %s: %s", c.says, told)
+			if heard := s.heard(); c.messages > 0 && !strings.Contains(strings.Join(heard, "\n"), c.says) {
+				t.Errorf("nobody is told of %s: %s", c.says, heard[len(heard)-1])
 			}
 			want(t, "the log", s.log.String(), "the changed config is refused", c.says)
 			if n := len(s.asked("/often")) - before; n != 6 {
@@ -191,8 +191,8 @@ func TestServeRefusesABadConfig(t *testing.T) {
 		m.swap(reloading)
 		time.Sleep(time.Minute)
 		s.wants("/metrics", 200, `perch_config_last_reload_successful{perch="shop",vantage="test"} 1`)
-		if n := s.messages(); n != 8 || !strings.Contains(s.told[7], "good again") {
-			t.Errorf("%d messages, the last: %s", n, s.told[n-1])
+		if n := s.messages(); n != 8 || !strings.Contains(s.heard()[7], "good again") {
+			t.Errorf("%d messages, the last: %s", n, s.heard()[n-1])
 		}
 		if err := s.stop(); err != nil {
 			t.Error(err)
@@ -223,8 +223,8 @@ func TestServeTakesOutATarget(t *testing.T) {
 			t.Error("the target that is gone is still shown")
 		}
 		s.wants("/healthz", 200, "ok")
-		if n := s.messages(); n != 2 || !strings.Contains(s.told[1], "no longer in the config") {
-			t.Errorf("%d messages: %v", n, s.told)
+		if n := s.messages(); n != 2 || !strings.Contains(s.heard()[1], "no longer in the config") {
+			t.Errorf("%d messages: %v", n, s.heard())
 		}
 		s.service.mu.Lock()
 		if len(s.service.loops) != 2 || len(s.service.ledger.next) != 2 {
@@ -257,7 +257,7 @@ func TestServeReplacesAProbe(t *testing.T) {
 			t.Errorf("the probe ran again %s after it had begun, its every is 10 m", first)
 		}
 		if n := s.messages(); n != 0 {
-			t.Errorf("told of a hold that the reload cut short: %v", s.told)
+			t.Errorf("told of a hold that the reload cut short: %v", s.heard())
 		}
 		if err := s.stop(); err != nil {
 			t.Error(err)

@@ -63,7 +63,7 @@ func TestServeKeepsEachEvery(t *testing.T) {
 			}
 		}
 		if s.messages() != 0 {
-			t.Errorf("a healthy API was told of: %v", s.told)
+			t.Errorf("a healthy API was told of: %v", s.heard())
 		}
 	})
 }
