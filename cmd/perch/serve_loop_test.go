@@ -83,7 +83,7 @@ func TestASlowSlackDelaysNoProbe(t *testing.T) {
 		}
 		s.mu.Lock()
 		s.hangs = false
-		before := len(s.heard())
+		before := len(s.told)
 		s.mu.Unlock()
 		time.Sleep(2 * time.Minute)
 		if n := s.messages() - before; n != 1 {
