@@ -73,7 +73,7 @@ func TestPortsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	const more = 50 // and as many on the other side
+	const more = 300 // and as many on the other side
 	for range more {
 		c, err := net.Dial("tcp4", l.Addr().String())
 		if errors.Is(err, syscall.EADDRNOTAVAIL) {
@@ -85,7 +85,8 @@ func TestPortsAreCounted(t *testing.T) {
 		defer func() { _ = c.Close() }()
 	}
 	after := s.ports()
-	if d := after.Used - before.Used; d < more/2 || after.Limit <= 0 { // others on this machine close some meanwhile
+	// Others on this machine close some meanwhile, hundreds where it stood still.
+	if d := after.Used - before.Used; d < more/2 || after.Limit <= 0 {
 		t.Errorf("%+v, then %+v with %d connections more", before, after, more)
 	}
 }
