@@ -115,27 +115,25 @@ func mirror(t *testing.T, addr string) {
 	t.Chdir(dir)
 }
 
-// play runs the command, again when a busy machine got in the way, and returns
-// what the document should quote.
-func (r replay) play(t *testing.T, addr string) string {
+// play runs the command and returns what the document should quote.
+func (r replay) play(t *testing.T, addr string) (got string) {
 	t.Helper()
-	var got, problem string
-	for range 3 {
+	calmly(t, func() string {
 		ran := perch(t.Context(), nil, strings.Fields(strings.ReplaceAll(r.args, incidentLab, addr))...)
 		if ran.code != r.code {
-			problem = fmt.Sprintf("exit status %d, want %d\n%s%s", ran.code, r.code, ran.stdout, ran.stderr)
-			continue
+			return fmt.Sprintf("`perch %s`: exit status %d, want %d\n%s%s", r.args, ran.code, r.code, ran.stdout, ran.stderr)
 		}
 		got = r.cut(steady(strings.ReplaceAll(ran.stdout, addr, incidentLab)))
-		problem = firstDifference(r.quote, got)
-		if problem == "" {
-			return r.quote // the same words: measured values that differ are no reason to write it anew
+		problem := firstDifference(r.quote, got)
+		switch {
+		case problem == "":
+			got = r.quote // the same words: measured values that differ are no reason to write it anew
+			return ""
+		case updating() && !strings.Contains(got, "Own delay"):
+			return ""
 		}
-		if updating() && !strings.Contains(got, "Own delay") {
-			return got
-		}
-	}
-	t.Errorf("`perch %s` does not do what docs/incident.md quotes; if it should, run the test with -update and read the sentences around it.\n%s", r.args, problem)
+		return fmt.Sprintf("`perch %s` does not do what docs/incident.md quotes; if it should, run the test with -update and read the sentences around it.\n%s", r.args, problem)
+	})
 	return got
 }
 

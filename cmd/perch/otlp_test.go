@@ -31,16 +31,37 @@ func receive(t *testing.T, v *tracetest.Receiver) string {
 // carried to the server.
 func TestTracesOfTheDemo(t *testing.T) {
 	t.Parallel()
+	// A tenth of a second apart, as in the demo, the server's close and a hold are soon one
+	// and the same on a busy machine.
+	text := strings.NewReplacer("900ms", "600ms", "1800ms", "1600ms").Replace(read(t, "demo.yaml"))
+	calmly(t, func() string {
+		spans, problem := tracesOf(t, text)
+		if problem != "" {
+			return problem
+		}
+		if updating() {
+			writeFile(t, "testdata/demo.spans", spanTree(spans))
+		}
+		if got := spanTree(spans); got != read(t, "testdata/demo.spans") {
+			return fmt.Sprintf("the demo's spans are others:\n%s", got)
+		}
+		return ""
+	})
+}
+
+// tracesOf runs a config of the demo's server, and says where the spans that are exported
+// are others than the requests carried.
+func tracesOf(t *testing.T, text string) (spans []tracetest.Span, problem string) {
+	t.Helper()
 	v := &tracetest.Receiver{}
 	api := startLab(t, "incident", lab.Options{})
-	text := strings.ReplaceAll(read(t, "demo.yaml"), "http://api.example", api.URL()) + "otlp: {endpoint: " + receive(t, v) + "}\nalerts: {settle: none}\n"
 	path := filepath.Join(t.TempDir(), "perch.yaml")
-	writeFile(t, path, text)
+	writeFile(t, path, strings.ReplaceAll(text, "http://api.example", api.URL())+"otlp: {endpoint: "+receive(t, v)+"}\nalerts: {settle: none}\n")
 	r := perch(t.Context(), nil, "run", "--config", path, "--output", "json", "--fail-on", "never")
 	if r.code != exitOK || len(v.Wrong()) > 0 {
-		t.Fatalf("exit status %d, %v\n%s%s", r.code, v.Wrong(), r.stdout, r.stderr)
+		return nil, fmt.Sprintf("exit status %d, %v\n%s%s", r.code, v.Wrong(), r.stdout, r.stderr)
 	}
-	spans := v.Spans()
+	spans = v.Spans()
 	carried := map[string]bool{}
 	for _, q := range api.Requests() {
 		parts := strings.Split(q.Header.Get("Traceparent"), "-")
@@ -62,14 +83,9 @@ func TestTracesOfTheDemo(t *testing.T) {
 		delete(carried, id)
 	}
 	if len(carried) > 0 || unseen != 3 {
-		t.Errorf("requests carried %v, which are not exported; %d that the server did not read, want 3", slices.Sorted(maps.Keys(carried)), unseen)
+		return nil, fmt.Sprintf("requests carried %v, which are not exported; %d that the server did not read, want 3", slices.Sorted(maps.Keys(carried)), unseen)
 	}
-	if updating() {
-		writeFile(t, "testdata/demo.spans", spanTree(spans))
-	}
-	if got := spanTree(spans); got != read(t, "testdata/demo.spans") {
-		t.Errorf("the demo's spans are others:\n%s", got)
-	}
+	return spans, ""
 }
 
 // spanTree is the spans without what is another in each run.
@@ -283,7 +299,7 @@ version: 1
 name: a
 vantage: b
 targets: [{name: api, url: "${URL}", probes: [{name: get, kind: http, path: /}]}]
-otlp: {endpoint: "` + server.URL + `", ca_file: CA, timeout: 1s}
+otlp: {endpoint: "` + server.URL + `", ca_file: CA, timeout: 10s}
 `
 	trusting := configFile(t, api.URL(), strings.Replace(text, "CA,", ca+",", 1))
 	if r := perch(t.Context(), nil, "run", "--config", trusting); r.code != exitOK || len(v.Spans()) != 2 {

@@ -24,16 +24,22 @@ import (
 type platform struct {
 	mounted string
 	now     func() time.Time
+	opened  func(net.Conn) net.Conn // what perch is given for a connection; nil: itself
 
 	mu     sync.Mutex
 	dialed []string
+	at     []time.Time // likewise, when
 }
 
 func (p *platform) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	p.mu.Lock()
-	p.dialed = append(p.dialed, address)
+	p.dialed, p.at = append(p.dialed, address), append(p.at, time.Now())
 	p.mu.Unlock()
-	return (&net.Dialer{KeepAlive: -1}).DialContext(ctx, network, address)
+	c, err := (&net.Dialer{KeepAlive: -1}).DialContext(ctx, network, address)
+	if err != nil || p.opened == nil {
+		return c, err
+	}
+	return p.opened(c), nil
 }
 
 func (p *platform) resolve(context.Context, string) ([]netip.Addr, error) {
@@ -42,8 +48,12 @@ func (p *platform) resolve(context.Context, string) ([]netip.Addr, error) {
 
 func (p *platform) perch(t *testing.T, env map[string]string, args ...string) ran {
 	t.Helper()
+	return p.perchUntil(t.Context(), env, args...)
+}
+
+func (p *platform) perchUntil(ctx context.Context, env map[string]string, args ...string) ran {
 	var out, errs bytes.Buffer
-	code := execute(t.Context(), system{
+	code := execute(ctx, system{
 		args: args, stdout: &out, stderr: &errs, readFile: os.ReadFile, mounted: p.mounted, dial: p.dial, resolve: p.resolve, now: p.now,
 		env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 	})

@@ -90,10 +90,12 @@ func (c *crowd) answered(conn net.Conn) (status string, again string) {
 	return strings.TrimPrefix(line, "HTTP/1.1 "), header.Get("Retry-After")
 }
 
-// healthy asks as the kubelet does: on a connection of its own.
+// healthy asks as the kubelet does: on a connection of its own. It waits longer than the
+// kubelet would, for the machine may stand still for a second, and less long than any of
+// the crowd may stay.
 func (c *crowd) healthy(beside string) {
 	c.t.Helper()
-	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Timeout: headWithin * 3 / 5, Transport: &http.Transport{DisableKeepAlives: true}}
 	for _, path := range []string{"/healthz", "/readyz"} {
 		resp, err := client.Get("http://" + c.address + path)
 		if err != nil {

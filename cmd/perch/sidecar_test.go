@@ -179,11 +179,12 @@ func TestTheQuitComesLastAndIsBounded(t *testing.T) {
 type mesh struct {
 	*httptest.Server
 	ready, quits atomic.Int32
+	refused      chan struct{} // one that waits heard that it is not ready
 }
 
 func startMesh(t *testing.T, ready bool) *mesh {
 	t.Helper()
-	m := &mesh{}
+	m := &mesh{refused: make(chan struct{}, 1)}
 	if ready {
 		m.ready.Store(1)
 	}
@@ -191,6 +192,10 @@ func startMesh(t *testing.T, ready bool) *mesh {
 		switch {
 		case r.URL.Path == "/ready" && m.ready.Load() == 0:
 			w.WriteHeader(http.StatusServiceUnavailable)
+			select {
+			case m.refused <- struct{}{}:
+			default:
+			}
 		case r.URL.Path == "/quit" && r.Method == http.MethodPost:
 			m.quits.Add(1)
 		}
@@ -239,7 +244,10 @@ func TestNothingIsSentWithoutTheSidecar(t *testing.T) {
 	defer api.Close()
 	m := startMesh(t, false)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	time.AfterFunc(300*time.Millisecond, func() { cancel(errors.New("the test does not wait for 30 s")) })
+	go func() {
+		<-m.refused
+		cancel(errors.New("the test does not wait for 30 s"))
+	}()
 	r := perch(ctx, nil, "run", "--config", configFile(t, api.URL, besideSidecar), "--output", "json",
 		"--wait-for", m.URL+"/ready", "--quit", m.URL+"/quit")
 	var doc struct {

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // TestTokens runs against an API that wants bearer tokens, and a token endpoint
@@ -62,7 +65,7 @@ state: {file: ${OUT}/state}
 metrics: {textfile: ${OUT}/perch.prom}
 `))
 	var all strings.Builder
-	run := func(secret string, code int, says ...string) {
+	run := func(secret string, code int, says ...string) (report string) {
 		t.Helper()
 		r := perch(t.Context(), map[string]string{"CLIENT": secret}, "run", "--config", path, "--all", "--output", "json", "--log-level", "debug")
 		if r.code != code {
@@ -70,12 +73,13 @@ metrics: {textfile: ${OUT}/perch.prom}
 		}
 		all.WriteString(r.stdout + r.stderr)
 		want(t, "the report", r.stdout, says...)
+		return r.stdout
 	}
 	run("s3cr3t-client", exitOK, `"method": "POST"`)
 	run("s3cr3t-wrong", exitFindings, "no token: the token endpoint at 127.0.0.1: it answered 401 (invalid_client)")
 	refuses.Store(true)
-	before := posted.Load()
-	run("s3cr3t-client", exitFindings, "the answer was 401 (no other token: a token was asked for 0s ago")
+	before, began := posted.Load(), time.Now()
+	saysWhenAsked(t, run("s3cr3t-client", exitFindings, "the answer was 401 (no other token: a token was asked for "), began)
 	if n := posted.Load() - before; n != 1 {
 		t.Errorf("%d POSTs left", n)
 	}
@@ -88,4 +92,23 @@ metrics: {textfile: ${OUT}/perch.prom}
 		t.Errorf("a secret is shown: %s", text)
 	}
 	want(t, "the state", gunzip(t, out+"/state"), "oauth2 127.0.0.1")
+}
+
+// saysWhenAsked wants a token that was refused to have been asked for since then. The
+// exact words are TestRefusedTokens' of the runner, in fake time: here the machine
+// decides on the seconds.
+func saysWhenAsked(t *testing.T, report string, began time.Time) {
+	t.Helper()
+	since := time.Since(began).Round(time.Second)
+	all := regexp.MustCompile(`a token was asked for (\w+) ago, and the next one may be in (\w+)\)`).FindAllStringSubmatch(report, -1)
+	for _, said := range all {
+		ago, err := time.ParseDuration(said[1])
+		next, err2 := time.ParseDuration(said[2])
+		if err = errors.Join(err, err2); err != nil || ago > since || next > 10*time.Second || ago+next < 10*time.Second {
+			t.Errorf("%q, %v; it was asked for within the last %s, and may be each 10s", said[0], err, since)
+		}
+	}
+	if len(all) == 0 {
+		t.Errorf("the report does not say when it was:\n%s", report)
+	}
 }
