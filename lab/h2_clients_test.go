@@ -81,7 +81,7 @@ func TestH2PingsMustBeAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.ask(t)
-	if end := c.read(t, wanted{end: endOpen, contains: ":end"}); end != endOpen {
+	if end := c.until(t, ":end"); end != endOpen {
 		t.Fatalf("the first request got %q, %v", end, c.seen)
 	}
 	c.seen = nil

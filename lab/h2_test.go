@@ -25,7 +25,7 @@ func h2Answered() map[string]wanted {
 	const answer = "HEADERS:200 DATA:180:end"
 	return map[string]wanted{
 		"h2_healthy":         {end: endOpen, contains: answer},
-		"h2_pings":           {end: endOpen, contains: "PING SETTINGS " + answer},
+		"h2_pings":           {end: endOpen, idle: "PING SETTINGS", contains: "PING SETTINGS " + answer},
 		"h2_goaway_answered": {end: endFIN, contains: "GOAWAY:1:NO_ERROR: " + answer},
 		"h2_status":          {end: endOpen, contains: "HEADERS:404"},
 		"h2_slow":            {end: endOpen, contains: answer},
@@ -33,8 +33,8 @@ func h2Answered() map[string]wanted {
 		"h2_alpn_ignored":    {end: "agreed on \"\"", nothing: true},
 
 		"h2_idle_goaway":           {end: endFIN, contains: "GOAWAY:1:NO_ERROR:"},
-		"h2_idle_goaway_lingering": {end: endFIN, contains: "GOAWAY:1:NO_ERROR:"},
-		"h2_idle_goaway_open":      {end: endOpen, contains: "GOAWAY:1:NO_ERROR:"},
+		"h2_idle_goaway_lingering": {end: endFIN, idle: "GOAWAY", contains: "GOAWAY:1:NO_ERROR:"},
+		"h2_idle_goaway_open":      {end: endOpen, idle: "GOAWAY", contains: "GOAWAY:1:NO_ERROR:"},
 		"h2_idle_goaway_twice":     {end: endFIN, contains: "PING GOAWAY:2147483647:NO_ERROR:graceful_stop GOAWAY:1:NO_ERROR:"},
 		"h2_idle_too_many_pings":   {end: endFIN, contains: "GOAWAY:1:ENHANCE_YOUR_CALM:too_many_pings"},
 		"h2_idle_close_notify":     {end: endFIN, nothing: true},
@@ -117,8 +117,8 @@ type h2Client struct {
 	wrote  error // what the last write said; an RST that a write met is hidden from the next read
 }
 
-// exchangeH2 asks once and, with a held scenario, again after the time that the
-// scenario names; what came before that is read first.
+// exchangeH2 asks once and, with a held scenario, again unless the server ends what
+// is idle; what comes before that is read first.
 func exchangeH2(t *testing.T, s *lab.Server, want wanted) seen {
 	t.Helper()
 	c, err := dialH2(t, s)
@@ -127,17 +127,20 @@ func exchangeH2(t *testing.T, s *lab.Server, want wanted) seen {
 	}
 	if s.Scenario().Held {
 		c.ask(t)
-		if end := c.read(t, wanted{end: endOpen, contains: ":end"}); end != endOpen {
+		if end := c.until(t, ":end"); end != endOpen {
 			t.Fatalf("the first request got %q, %v", end, c.seen)
 		}
 		c.seen = nil
-		if s.Scenario().Reason == "ok" {
-			time.Sleep(s.Scenario().IdleFor)
-		} else {
-			idle(t, s)
-		}
 	}
-	end := c.read(t, wanted{end: endOpen, nothing: true})
+	end := ""
+	switch {
+	case want.idle != "":
+		end = c.until(t, want.idle)
+	case s.Scenario().IdleFor > 0:
+		end = c.read(t, want)
+	default:
+		end = c.read(t, wanted{end: endOpen, nothing: true})
+	}
 	if end == endOpen {
 		c.ask(t)
 		end = c.read(t, want)
@@ -196,38 +199,65 @@ func (c *h2Client) ask(t *testing.T) {
 // behind what is wanted.
 func (c *h2Client) read(t *testing.T, want wanted) string {
 	t.Helper()
-	for {
+	for len(c.seen) <= 500 {
 		wait := patience
-		if want.end == endOpen && (want.nothing || strings.Contains(strings.Join(c.seen, " "), want.contains)) {
+		if want.end == endOpen && (want.nothing || c.has(want.contains)) {
 			wait = quiet
 		}
-		if len(c.seen) > 500 {
-			return endOpen
+		if end := c.frame(t, wait); end != "" {
+			return end
 		}
-		if err := c.conn.SetReadDeadline(time.Now().Add(wait)); err != nil {
-			t.Fatal(err)
-		}
-		_, err := c.in.Peek(1)
-		if err == nil {
-			err = c.conn.SetReadDeadline(time.Now().Add(max(wait, cut)))
-		}
-		var f http2.Frame
-		if err == nil {
-			f, err = c.framer.ReadFrame()
-		}
-		var malformed http2.StreamError
-		if errors.As(err, &malformed) {
-			c.seen = append(c.seen, "malformed:"+malformed.Code.String())
-			continue
-		}
-		if errors.Is(c.wrote, syscall.ECONNRESET) {
-			return endRST
-		}
-		if err != nil {
-			return ending(err)
-		}
-		c.write(f)
 	}
+	return endOpen
+}
+
+// until writes down what comes until the words are there, and leaves what follows
+// them unread; or until the connection ends.
+func (c *h2Client) until(t *testing.T, words string) string {
+	t.Helper()
+	for !c.has(words) {
+		switch end := c.frame(t, patience); end {
+		case "":
+		case endOpen:
+			return "without " + words
+		default:
+			return end
+		}
+	}
+	return endOpen
+}
+
+func (c *h2Client) has(words string) bool {
+	return strings.Contains(strings.Join(c.seen, " "), words)
+}
+
+// frame writes down one frame and returns "", or says what came in its place.
+func (c *h2Client) frame(t *testing.T, wait time.Duration) string {
+	t.Helper()
+	if err := c.conn.SetReadDeadline(time.Now().Add(wait)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.in.Peek(1)
+	if err == nil {
+		err = c.conn.SetReadDeadline(time.Now().Add(max(wait, cut)))
+	}
+	var f http2.Frame
+	if err == nil {
+		f, err = c.framer.ReadFrame()
+	}
+	var malformed http2.StreamError
+	if errors.As(err, &malformed) {
+		c.seen = append(c.seen, "malformed:"+malformed.Code.String())
+		return ""
+	}
+	if errors.Is(c.wrote, syscall.ECONNRESET) {
+		return endRST
+	}
+	if err != nil {
+		return ending(err)
+	}
+	c.write(f)
+	return ""
 }
 
 func (c *h2Client) write(f http2.Frame) {

@@ -125,7 +125,7 @@ func TestProxyReachesOnlyLoopback(t *testing.T) {
 // TestProxyEndsIdleTunnels while the server behind it would not have.
 func TestProxyEndsIdleTunnels(t *testing.T) {
 	t.Parallel()
-	server, proxy := start(t, "healthy", lab.Options{}), start(t, "proxy_idle_fin", lab.Options{IdleTimeout: 5 * quiet})
+	server, proxy := start(t, "healthy", lab.Options{}), start(t, "proxy_idle_fin", options())
 	c := behind(t, proxy, server)
 	for range 2 {
 		if status, _ := get(t, c, server.URL()); status != http.StatusOK {
