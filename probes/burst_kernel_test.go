@@ -34,7 +34,7 @@ func burstsOnClosed(t *testing.T, pools int) {
 	var playing sync.WaitGroup
 	for i := range pools {
 		playing.Go(func() {
-			s := newSpec(t, KindBurst, address)
+			s := realSpec(t, KindBurst, address)
 			s.Burst = &Shape{Requests: 20, Over: 400 * time.Millisecond, Connections: 20, Bursts: 2, Gap: 2 * time.Second}
 			s.PoolOrder = PoolOrders()[i%len(PoolOrders())]
 			seen[i] = RunBurst(t.Context(), s, env[i])
@@ -94,7 +94,7 @@ func readLate(o Observation) map[int]time.Duration {
 // Each way of ending an idle connection is kept from before the draw: bytes and words of
 // TLS, too.
 func TestBurstKeepsWhatWasSeenBeforeTheDraw(t *testing.T) {
-	const timeout = 300 * time.Millisecond
+	t.Parallel()
 	for _, c := range []struct {
 		scenario string
 		reason   Reason
@@ -109,16 +109,16 @@ func TestBurstKeepsWhatWasSeenBeforeTheDraw(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %s", c.scenario, order), func(t *testing.T) {
 				t.Parallel()
 				d := &desk{t: t}
-				address, env := labEnv(t, c.scenario, timeout, d)
-				s := newSpec(t, KindBurst, address)
+				address, env := labEnv(t, c.scenario, idleFor, d)
+				s := realSpec(t, KindBurst, address)
 				s.TLS.CAFile, s.PoolOrder = "ca.pem", order
-				s.Burst = &Shape{Requests: 4, Over: 20 * time.Millisecond, Connections: 4, Bursts: 2, Gap: 800 * time.Millisecond}
+				s.Burst = &Shape{Requests: 4, Over: 20 * time.Millisecond, Connections: 4, Bursts: 2, Gap: heldFor}
 				o := RunBurst(t.Context(), s, env)
 				late := readLate(o)
 				for _, call := range o.Burst.Calls[4:] {
 					a := o.Attempts[call.Attempt]
 					if a.Connection != ConnectionReused || a.Reason != c.reason || call.Close == nil || call.Close.How != c.how ||
-						call.Close.Age < timeout-late[call.Connection]-10*time.Millisecond || call.Close.Age > a.IdleTime {
+						call.Close.Age < idleFor-late[call.Connection]-10*time.Millisecond || call.Close.Age > a.IdleTime {
 						t.Errorf("call %d: %s on a %s connection (%s), %+v; all: %v", call.Number, a.Reason, a.Connection, a.Detail, call.Close, reasons(o))
 					}
 				}

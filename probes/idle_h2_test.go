@@ -12,7 +12,7 @@ import (
 func labH2(t *testing.T, scenario string, timeout time.Duration, d *desk) (*Spec, Env) {
 	t.Helper()
 	address, env := labEnv(t, scenario, timeout, d)
-	s := newSpec(t, KindIdle, address)
+	s := realSpec(t, KindIdle, address)
 	s.TLS.CAFile, s.Protocol = "ca.pem", ProtocolH2C
 	if strings.HasPrefix(address, "https") {
 		s.Protocol = ProtocolH2
@@ -23,23 +23,23 @@ func labH2(t *testing.T, scenario string, timeout time.Duration, d *desk) (*Spec
 // TestHeldOverH2 holds HTTP/2 connections that their server ends while idle: a
 // GOAWAY ends a search as a FIN does, and the rung says what it held.
 func TestHeldOverH2(t *testing.T) {
-	const timeout, hold = 200 * time.Millisecond, 600 * time.Millisecond
+	t.Parallel()
 	for _, scenario := range []string{"h2_idle_goaway", "h2_idle_goaway_lingering", "h2_idle_goaway_twice"} {
 		for _, search := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s search %v", scenario, search), func(t *testing.T) {
 				t.Parallel()
 				d := &desk{t: t}
-				s, env := labH2(t, scenario, timeout, d)
+				s, env := labH2(t, scenario, idleFor, d)
 				s.Search = search
-				o := playReal(t.Context(), s, hold, env)
+				o := playReal(t.Context(), s, heldFor, env)
 				if want := []Reason{ReasonOK, ReasonIdleGoaway, ReasonOK}; !slices.Equal(reasons(o), want) || o.Cut != "" {
 					t.Fatalf("%v, want %v: %+v", reasons(o), want, o)
 				}
-				if o.Close == nil || o.Close.How != HowGoaway || o.Close.Age < timeout-o.Attempts[0].Delay-10*time.Millisecond || o.Close.Age > hold {
+				if o.Close == nil || o.Close.How != HowGoaway || o.Close.Age < idleFor-o.Attempts[0].Delay-10*time.Millisecond || o.Close.Age > heldFor {
 					t.Errorf("the close is %+v, want a GOAWAY", o.Close)
 				}
 				reuse := o.Attempts[1]
-				if search == (reuse.IdleTime >= hold) || !reuse.Queued || reuse.Timing() != TimingQueued {
+				if search == (reuse.IdleTime >= heldFor) || !reuse.Queued || reuse.Timing() != TimingQueued {
 					t.Errorf("reused after %s, queued %v", reuse.IdleTime, reuse.Queued)
 				}
 				for _, a := range o.Attempts {

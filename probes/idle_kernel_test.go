@@ -16,6 +16,20 @@ import (
 	"perch.example/lab"
 )
 
+// A lab ends what idles for idleFor, and perch holds for heldFor. Where the machine stands
+// still for half a second, perch still reads an answer before its connection is ended,
+// and the lab still ends one before it is used again.
+const idleFor, heldFor = 700 * time.Millisecond, 1500 * time.Millisecond
+
+// realSpec is a probe against the real clock: no timeout of its is what a test is about.
+func realSpec(t *testing.T, kind Kind, address string) *Spec {
+	t.Helper()
+	s := newSpec(t, kind, address)
+	const patience = 20 * time.Second
+	s.Timeouts = Timeouts{DNS: patience, Connect: patience, TLS: patience, Response: patience}
+	return s
+}
+
 // labEnv is a scenario on loopback, for what only a kernel shows.
 func labEnv(t *testing.T, scenario string, timeout time.Duration, d *desk) (string, Env) {
 	t.Helper()
@@ -41,7 +55,7 @@ func playReal(ctx context.Context, s *Spec, hold time.Duration, env Env) Observa
 // a rung holds on and reuses at its time, a search stops holding and reuses
 // beside its control.
 func TestHeldUntilClosed(t *testing.T) {
-	const timeout, hold = 200 * time.Millisecond, 600 * time.Millisecond
+	t.Parallel()
 	for _, c := range []struct {
 		scenario string
 		search   bool
@@ -60,19 +74,19 @@ func TestHeldUntilClosed(t *testing.T) {
 		t.Run(fmt.Sprintf("%s search %v", c.scenario, c.search), func(t *testing.T) {
 			t.Parallel()
 			d, w := &desk{t: t}, &watcher{}
-			address, env := labEnv(t, c.scenario, timeout, d)
+			address, env := labEnv(t, c.scenario, idleFor, d)
 			env.Watch = w.watch
-			s := newSpec(t, KindIdle, address)
+			s := realSpec(t, KindIdle, address)
 			s.Search, s.TLS.CAFile = c.search, "ca.pem"
-			o := playReal(t.Context(), s, hold, env)
+			o := playReal(t.Context(), s, heldFor, env)
 			if want := []Reason{ReasonOK, c.reason, ReasonOK}; !slices.Equal(reasons(o), want) || o.Search != c.search || o.Cut != "" {
 				t.Fatalf("%v, want %v: %+v", reasons(o), want, o)
 			}
-			if o.Close == nil || o.Close.How != c.how || o.Close.Age < timeout-o.Attempts[0].Delay-10*time.Millisecond || o.Close.Age > hold || o.Close.AfterReply != o.Close.Age {
+			if o.Close == nil || o.Close.How != c.how || o.Close.Age < idleFor-o.Attempts[0].Delay-10*time.Millisecond || o.Close.Age > heldFor || o.Close.AfterReply != o.Close.Age {
 				t.Errorf("the close is %+v, want %s", o.Close, c.how)
 			}
 			reuse := o.Attempts[1]
-			if c.search == (reuse.IdleTime >= hold) || !reuse.Queued {
+			if c.search == (reuse.IdleTime >= heldFor) || !reuse.Queued {
 				t.Errorf("reused after %s, queued %v", reuse.IdleTime, reuse.Queued)
 			}
 			calls := "dial warm, send warm, hold, send reuse, release, dial control, send control, release"
@@ -94,7 +108,7 @@ func TestHeldUntilClosed(t *testing.T) {
 func TestSearchWithoutAClose(t *testing.T) {
 	d := &desk{t: t}
 	address, env := labEnv(t, "healthy", time.Minute, d)
-	s := newSpec(t, KindIdle, address)
+	s := realSpec(t, KindIdle, address)
 	s.Search = true
 	o := playReal(t.Context(), s, 100*time.Millisecond, env)
 	if got := fmt.Sprint(reasons(o)); got != "[ok ok]" || o.Close != nil || slices.Contains(d.asked(), "together") {
@@ -105,6 +119,7 @@ func TestSearchWithoutAClose(t *testing.T) {
 // What keeps a search's reuse from leaving beside its control ends the rung,
 // with the close that was seen.
 func TestTogetherFails(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		what   trouble
 		cut    Cut
@@ -129,8 +144,8 @@ func TestTogetherFails(t *testing.T) {
 				cancel(errors.New("the deadline"))
 				return context.Cause(ctx)
 			}
-			address, env := labEnv(t, "idle_fin", 40*time.Millisecond, d)
-			s := newSpec(t, KindIdle, address)
+			address, env := labEnv(t, "idle_fin", idleFor, d)
+			s := realSpec(t, KindIdle, address)
 			s.Search = true
 			o := playReal(ctx, s, time.Minute, env)
 			if o.Cut != c.cut || !strings.Contains(o.CutDetail, c.detail) || o.Close == nil || len(o.Attempts) != 1 {
@@ -143,14 +158,15 @@ func TestTogetherFails(t *testing.T) {
 
 // A watcher that panics at the close is a bug like any other.
 func TestWatcherPanicsAtClose(t *testing.T) {
+	t.Parallel()
 	d := &desk{t: t}
-	address, env := labEnv(t, "idle_fin", 40*time.Millisecond, d)
+	address, env := labEnv(t, "idle_fin", idleFor, d)
 	env.Watch = func(e Event) {
 		if e.What == EventClosed {
 			panic("a bug in the view")
 		}
 	}
-	o := playReal(t.Context(), newSpec(t, KindIdle, address), 100*time.Millisecond, env)
+	o := playReal(t.Context(), realSpec(t, KindIdle, address), heldFor, env)
 	if o.Cut != CutInternal || !strings.Contains(o.Problem, "a bug in the view") || len(o.Attempts) != 1 {
 		t.Errorf("%+v", o)
 	}
@@ -161,7 +177,7 @@ func TestWatcherPanicsAtClose(t *testing.T) {
 func TestCloseIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	d := &desk{t: t}
-	address, env := labEnv(t, "idle_fin", 40*time.Millisecond, d)
+	address, env := labEnv(t, "idle_fin", idleFor, d)
 	var until time.Time
 	var closed []Event
 	env.Watch = func(e Event) {
@@ -173,7 +189,7 @@ func TestCloseIsToldAtOnce(t *testing.T) {
 		case EventStarted, EventDone:
 		}
 	}
-	o := playReal(t.Context(), newSpec(t, KindIdle, address), time.Second, env)
+	o := playReal(t.Context(), realSpec(t, KindIdle, address), heldFor, env)
 	if len(closed) != 1 || !closed[0].At.Before(until) || closed[0].Close.How != HowFIN {
 		t.Errorf("told %+v, want one FIN before the hold's end at %s: %+v", closed, until, o)
 	}
@@ -203,11 +219,11 @@ func TestRedirectThenFIN(t *testing.T) {
 	d := &desk{t: t}
 	d.at = func(stage string) error {
 		if stage == "send redirect" {
-			time.Sleep(50 * time.Millisecond) // a wait in the budget: the FIN is there
+			awaitFIN(t, ln.Addr()) // a wait in the budget
 		}
 		return nil
 	}
-	s := newSpec(t, KindHTTP, "http://"+ln.Addr().String())
+	s := realSpec(t, KindHTTP, "http://"+ln.Addr().String())
 	s.Redirects = 1
 	o := RunHTTP(t.Context(), s, newEnv(nil, d))
 	if a := o.Attempts[0]; a.Reason != ReasonCrossedClose || a.Connection != ConnectionFresh || a.IdleTime != 0 || !triesAgain(a) {

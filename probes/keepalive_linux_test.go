@@ -34,7 +34,7 @@ func TestTCPKeepAliveWhileHolding(t *testing.T) {
 			go func() { _ = server.Serve(l) }() // ends with the test
 			t.Cleanup(func() { _ = server.Close() })
 
-			s := newSpec(t, KindIdle, c.scheme+"://"+l.Addr().String()+"/")
+			s := realSpec(t, KindIdle, c.scheme+"://"+l.Addr().String()+"/")
 			s.Client, s.TLS = &Client{TCPKeepAlive: c.every}, TLS{CAFile: "api.pem", ServerName: "api.example"}
 			env := newEnv(nil, &desk{t: t})
 			env.ReadFile = func(string) ([]byte, error) { return identity.cert, nil }
@@ -66,21 +66,45 @@ func TestTCPKeepAliveWhileHolding(t *testing.T) {
 // port: whether it is on, the idle seconds, the interval.
 func keepAlive(t *testing.T, port int) []int {
 	t.Helper()
+	fd, ok := connectedTo(port)
+	if !ok {
+		return nil
+	}
+	var options []int
+	for _, o := range [][2]int{{unix.SOL_SOCKET, unix.SO_KEEPALIVE}, {unix.IPPROTO_TCP, unix.TCP_KEEPIDLE}, {unix.IPPROTO_TCP, unix.TCP_KEEPINTVL}} {
+		v, err := unix.GetsockoptInt(fd, o[0], o[1])
+		if err != nil {
+			t.Error(err)
+		}
+		options = append(options, v)
+	}
+	return options
+}
+
+// connectedTo finds this process's socket that is connected to a port.
+func connectedTo(port int) (fd int, ok bool) {
 	const most = 4096
 	for fd := range most {
 		peer, err := unix.Getpeername(fd)
-		if to, ok := peer.(*unix.SockaddrInet4); err != nil || !ok || to.Port != port {
+		if to, ok := peer.(*unix.SockaddrInet4); err == nil && ok && to.Port == port {
+			return fd, true
+		}
+	}
+	return 0, false
+}
+
+// awaitFIN waits until our kernel has the FIN of whoever this process is connected to.
+func awaitFIN(t *testing.T, peer net.Addr) {
+	t.Helper()
+	const closeWait = 8 // TCP_CLOSE_WAIT
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		fd, ok := connectedTo(peer.(*net.TCPAddr).Port)
+		if !ok {
 			continue
 		}
-		var options []int
-		for _, o := range [][2]int{{unix.SOL_SOCKET, unix.SO_KEEPALIVE}, {unix.IPPROTO_TCP, unix.TCP_KEEPIDLE}, {unix.IPPROTO_TCP, unix.TCP_KEEPINTVL}} {
-			v, err := unix.GetsockoptInt(fd, o[0], o[1])
-			if err != nil {
-				t.Error(err)
-			}
-			options = append(options, v)
+		if info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err == nil && info.State == closeWait {
+			return
 		}
-		return options
 	}
-	return nil
+	t.Errorf("no FIN of %s came", peer)
 }

@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	waiting.Beside(8)
+	waiting.Beside(16)
 	os.Exit(m.Run())
 }

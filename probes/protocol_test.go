@@ -12,6 +12,7 @@ import (
 // told as what it is, by a probe of each kind: whatever the moment at which the peer
 // says it, and closes.
 func TestTheOtherProtocol(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		scenario string
 		speaks   Protocol
@@ -26,7 +27,7 @@ func TestTheOtherProtocol(t *testing.T) {
 				t.Parallel()
 				d := &desk{t: t}
 				address, env := labEnv(t, tt.scenario, 5*time.Second, d)
-				s := newSpec(t, kind, address)
+				s := realSpec(t, kind, address)
 				s.Protocol = tt.speaks
 				var o Observation
 				if kind == KindIdle {

@@ -19,7 +19,6 @@ func TestStallBeforeAFreshRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = l.Close() })
-			ended := make(chan struct{})
 			go func() {
 				c, err := l.Accept()
 				if err != nil {
@@ -27,12 +26,10 @@ func TestStallBeforeAFreshRequest(t *testing.T) {
 				}
 				_, _ = io.WriteString(c, parting) // the client looks whether it came
 				_ = c.Close()
-				close(ended)
 			}()
 			env := newEnv(nil, &desk{t: t, at: func(stage string) error {
 				if stage == "send warm" {
-					<-ended
-					time.Sleep(20 * time.Millisecond) // loopback delivers a FIN at once, or nearly so
+					awaitFIN(t, l.Addr())
 				}
 				return nil
 			}})
@@ -43,7 +40,7 @@ func TestStallBeforeAFreshRequest(t *testing.T) {
 				}
 				return OwnPod{Stalled: stall}
 			}
-			o := RunHTTP(t.Context(), newSpec(t, KindHTTP, "http://"+l.Addr().String()+"/"), env)
+			o := RunHTTP(t.Context(), realSpec(t, KindHTTP, "http://"+l.Addr().String()+"/"), env)
 			if a := o.Attempts[0]; a.OK() || !a.DelayKnown || a.Delay != stall || a.Own == nil || a.Own.Stalled != stall {
 				t.Errorf("%s: delayed by %s, known %v; want a failure, delayed by %s", a.Reason, a.Delay, a.DelayKnown, stall)
 			}
@@ -55,13 +52,25 @@ func TestStallBeforeAFreshRequest(t *testing.T) {
 func TestStallExplainsNotEverything(t *testing.T) {
 	env := newEnv(nil, &desk{t: t})
 	env.Own = func(time.Time) OwnPod { return OwnPod{Stalled: time.Hour} }
+	o := RunHTTP(t.Context(), realSpec(t, KindHTTP, "http://"+refusing(t)+"/"), env)
+	if a := o.Attempts[0]; a.Reason != ReasonRefused || a.Delay != 0 {
+		t.Errorf("%s, delayed by %s; want refused and nothing of a delay", a.Reason, a.Delay)
+	}
+}
+
+// refusing is an address that refuses connections: a connection of the test's own has
+// its port, so that nobody else comes to listen there.
+func refusing(t *testing.T) string {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = l.Close() // refused, from here on
-	o := RunHTTP(t.Context(), newSpec(t, KindHTTP, "http://"+l.Addr().String()+"/"), env)
-	if a := o.Attempts[0]; a.Reason != ReasonRefused || a.Delay != 0 {
-		t.Errorf("%s, delayed by %s; want refused and nothing of a delay", a.Reason, a.Delay)
+	t.Cleanup(func() { _ = l.Close() })
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c.LocalAddr().String()
 }
