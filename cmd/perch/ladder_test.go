@@ -50,11 +50,23 @@ func TestTheNextRunLooksWhereTheApplicationFails(t *testing.T) {
 	}
 	// The server is in this process: where both were held up, connections that should close
 	// at one age close at several, which is another finding.
+	state := fileOfState(t, path)
 	calmly(t, func() string {
-		if err := os.Remove(fileOfState(t, path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(state); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err.Error()
 		}
-		return looksInBand(t, path, inBand)
+		if r := perch(t.Context(), nil, "run", "--config", path, "--all"); r.code != exitFindings {
+			return fmt.Sprintf("exit status %d, want 1\n%s%s", r.code, r.stdout, r.stderr)
+		}
+		if after := perch(t.Context(), nil, "plan", "--config", path); !inBand.MatchString(after.stdout) {
+			return fmt.Sprintf("the plan looks nowhere inside the band:\n%s%s", after.stdout, after.stderr)
+		}
+		return ""
+	})
+	measured := read(t, state)
+	calmly(t, func() string {
+		writeFile(t, state, measured)
+		return looksInBand(t, path)
 	})
 
 	// The config's own holds stay; the log of a run and the plan say that they are blind.
@@ -71,16 +83,10 @@ func TestTheNextRunLooksWhereTheApplicationFails(t *testing.T) {
 	want(t, "the log of own holds", log.log.String(), note)
 }
 
-// looksInBand plays two runs from the first one on, and says what the second does not do of
-// what the first taught it.
-func looksInBand(t *testing.T, path string, inBand *regexp.Regexp) (problem string) {
+// looksInBand plays the second run, and says what it does not do of what the first one
+// taught it.
+func looksInBand(t *testing.T, path string) (problem string) {
 	t.Helper()
-	if r := perch(t.Context(), nil, "run", "--config", path, "--all"); r.code != exitFindings {
-		return fmt.Sprintf("exit status %d, want 1\n%s%s", r.code, r.stdout, r.stderr)
-	}
-	if after := perch(t.Context(), nil, "plan", "--config", path); !inBand.MatchString(after.stdout) {
-		return fmt.Sprintf("the plan looks nowhere inside the band:\n%s%s", after.stdout, after.stderr)
-	}
 	r := perch(t.Context(), nil, "run", "--config", path, "--all")
 	if !regexp.MustCompile(`at 0\.[67]\d? s( and 0\.9 s)?: apache-httpclient-4\.5,\s+as\s+declared,\s+writes\s+to`).MatchString(r.stdout) { // 0.9 s may be held longer on a busy machine
 		return fmt.Sprintf("the second run does not tell what happens at 0.7 s:\n%s", r.stdout)
