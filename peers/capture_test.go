@@ -220,6 +220,25 @@ func (c *Capture) SegmentsAt(clientPort uint16, at time.Time) []Segment {
 	return slices.Clone(got)
 }
 
+// catchUp waits until all that has passed so far is recorded: packets are read in their
+// order, and the last of them is a connection of its own.
+func (c *Capture) catchUp(t *testing.T) {
+	t.Helper()
+	begun := time.Now().Add(-time.Millisecond)
+	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", c.port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	own := conn.LocalAddr().(*net.TCPAddr).AddrPort().Port()
+	await(t, "the capture to catch up", func() error {
+		if all := c.Segments(own); len(all) == 0 || all[0].At.Before(begun) {
+			return errors.New("it shows no connection")
+		}
+		return nil
+	})
+}
+
 // Ending is how the server ended a connection.
 type Ending struct {
 	At      time.Time     // of the first segment that says so: bytes pushed right before the FIN, or the FIN, or an RST

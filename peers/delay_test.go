@@ -51,9 +51,9 @@ func TestCloseCrossesTheRequest(t *testing.T) {
 			t.Parallel()
 			peer := StartOn(t, link, name, idleTimeout, false)
 			capture := link.Capture(peer.Port)
-			const tries = 3
-			crossed := 0
-			for range tries {
+			const least, most = 3, 10 // a busy machine misses the moment now and then
+			crossed, tries := 0, 0
+			for ; tries < least || crossed == 0 && tries < most; tries++ {
 				if crossOnce(t, link, peer, capture) {
 					crossed++
 				}

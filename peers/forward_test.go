@@ -59,7 +59,6 @@ func startForward(t *testing.T, name string) *url.URL {
 func through(t *testing.T, proxy *url.URL, kind probes.Kind, peer Peer, as string) (*probes.Spec, probes.Env) {
 	t.Helper()
 	s := newSpec(t, kind, peer.URL)
-	s.Timeouts.Connect = 5 * time.Second
 	s.TLS.CAFile = peer.CAFile
 	s.Way.Proxy.URL, s.Way.Proxy.Credentials = proxy, probes.Source{Env: "LOGIN"}
 	env := newEnv()
@@ -72,7 +71,7 @@ func through(t *testing.T, proxy *url.URL, kind probes.Kind, peer Peer, as strin
 // proxy passes it on; and the path says where the connection ended.
 func TestForwardProxies(t *testing.T) {
 	for _, secure := range []bool{true, false} {
-		peer := Start(t, "nginx", time.Second, secure)
+		peer := Start(t, "nginx", 1250*time.Millisecond, secure)
 		for _, name := range forwards() {
 			t.Run(fmt.Sprintf("%s/tls=%v", name, secure), func(t *testing.T) {
 				t.Parallel()
@@ -96,8 +95,8 @@ func TestForwardProxies(t *testing.T) {
 				if secure {
 					want = probes.ReasonIdleCloseNotify
 				}
-				if got := reused(t, s, env, 1500*time.Millisecond); got.Reason != want {
-					t.Errorf("after 1.5s: %s (%s), want %s", got.Reason, got.Detail, want)
+				if got := reused(t, s, env, 2500*time.Millisecond); got.Reason != want {
+					t.Errorf("after 2.5s: %s (%s), want %s", got.Reason, got.Detail, want)
 				}
 			})
 		}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health/grpc_health_v1"
@@ -25,7 +24,6 @@ func newGRPCSpec(t *testing.T, kind probes.Kind, p *grpcPeer, g probes.GRPC, exp
 	t.Helper()
 	s := newSpec(t, kind, p.address, expectations...)
 	s.Method, s.GRPC, s.TLS.CAFile = "POST", &g, p.caFile
-	s.Timeouts.Connect, s.Timeouts.TLS, s.Timeouts.Response = 10*time.Second, 10*time.Second, 10*time.Second // loaded cores
 	if g.Method != "" {
 		s.ReadOnly = "it answers what it is told to"
 	}

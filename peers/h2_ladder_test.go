@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"perch.example/internal/stood"
 )
 
 const ladderHTTP2 = `
@@ -20,7 +22,7 @@ targets:
     share: 100%%
     tls: {ca_file: %q}
     probes:
-      - {name: idle, kind: idle, path: "", keep_alive: 2s, holds: [500ms, 1s, 2500ms, 3500ms]}
+      - {name: idle, kind: idle, path: "", keep_alive: 2s, holds: [500ms, 1s, 2800ms, 4500ms]}
 `
 
 // TestIdleProbeOverHTTP2 runs a ladder around a server's timeout as a user does:
@@ -34,30 +36,39 @@ func TestIdleProbeOverHTTP2(t *testing.T) {
 			capture := StartCapture(t, peer.Port)
 			config := filepath.Join(t.TempDir(), "perch.yaml")
 			write(t, config, fmt.Sprintf(ladderHTTP2, peer.URL, c.protocol, peer.CAFile))
-			d := runPerch(t, "", []int{0}, "run", "--config", config)
-			if len(d.Outcomes) != 4 {
-				t.Fatalf("%d outcomes, want 4: %+v", len(d.Outcomes), d)
-			}
-			for _, o := range d.Outcomes {
-				reused := o.Attempts[1]
-				want := "ok"
-				if o.HoldSeconds > idleTimeout.Seconds() {
-					want = "idle_goaway"
-				}
-				if o.Verdict != "pass" || o.Reason != want || reused.Proto != "HTTP/2.0" {
-					t.Errorf("held %v s: %s %s over %s, want pass %s over HTTP/2.0: %s", o.HoldSeconds, o.Verdict, o.Reason, reused.Proto, want, o.Message)
-				}
-				if want == "ok" {
-					continue
-				}
-				segments := capture.Segments(reused.LocalAddr.Port())
-				answered := segments[0].At.Add(idleTimeout / 2)
-				g := readGoodbye(segments, peer.CAFile != "", answered, answered.Add(idleTimeout/2+100*time.Millisecond))
-				told := time.Duration(*o.ClosedAfterSeconds * float64(time.Second))
-				if off := (told - g.Goaway.Sub(g.Answered)).Abs(); off > nearly || !g.Seen {
-					t.Errorf("held %v s: told of a GOAWAY after %s, the capture shows %+v", o.HoldSeconds, told, g)
-				}
-			}
+			stood.Again(t, func() []string {
+				d := runPerch(t, "", []int{0, 1}, "run", "--config", config)
+				return goodbyesWrong(peer, capture, d)
+			})
 		})
 	}
+}
+
+// goodbyesWrong holds the ladder's rungs against the capture.
+func goodbyesWrong(peer Peer, capture *Capture, d document) (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	if len(d.Outcomes) != 4 || d.Verdict != "pass" {
+		say("%d outcomes, want 4 and pass: %+v", len(d.Outcomes), d)
+	}
+	for _, o := range d.Outcomes {
+		want := "ok"
+		if o.HoldSeconds > idleTimeout.Seconds() {
+			want = "idle_goaway"
+		}
+		if len(o.Attempts) < 2 || o.Verdict != "pass" || o.Reason != want || o.Attempts[1].Proto != "HTTP/2.0" {
+			say("held %v s: want pass %s over HTTP/2.0: %+v", o.HoldSeconds, want, o)
+			continue
+		}
+		if want == "ok" {
+			continue
+		}
+		segments := capture.Segments(o.Attempts[1].LocalAddr.Port())
+		answered := segments[0].At.Add(idleTimeout / 2)
+		g := readGoodbye(segments, peer.CAFile != "", answered, answered.Add(idleTimeout/2+100*time.Millisecond))
+		told := time.Duration(*o.ClosedAfterSeconds * float64(time.Second))
+		if off := (told - g.Goaway.Sub(g.Answered)).Abs(); off > nearly || !g.Seen {
+			say("held %v s: told of a GOAWAY after %s, the capture shows %+v", o.HoldSeconds, told, g)
+		}
+	}
+	return wrong
 }

@@ -78,7 +78,6 @@ func specHTTP2(t *testing.T, peer Peer) *probes.Spec {
 	if peer.CAFile != "" {
 		spec.Protocol, spec.TLS.CAFile = probes.ProtocolH2, peer.CAFile
 	}
-	spec.Timeouts = probes.Timeouts{DNS: 10 * time.Second, Connect: 10 * time.Second, TLS: 10 * time.Second, Response: 10 * time.Second}
 	return spec
 }
 
@@ -92,7 +91,7 @@ func atTheirTimeout(t *testing.T, peer Peer, capture *Capture, spec *probes.Spec
 		}
 	}
 	seen := playPaced(t, spec, newEnv(), holds)
-	time.Sleep(20 * time.Millisecond) // the capture's own lag
+	capture.catchUp(t)
 	var told tally
 	at := 0
 	for _, m := range moments {

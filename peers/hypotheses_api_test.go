@@ -32,7 +32,7 @@ func downScenarios() []scenario {
 		}, []wanted{{
 			reason: "refused", verdict: "fail", diagnosis: "unreachable", ends: "unknown", closedBy: "-",
 			ruled:    "in open out out out open",
-			evidence: map[string]string{"api_down": `after \d+(\.\d+)? ms: .*refused`, "rate_limit": "no 429; it sent 0 requests"},
+			evidence: map[string]string{"api_down": `after \d+(\.\d+)? m?s: .*refused`, "rate_limit": "no 429; it sent 0 requests"},
 		}}},
 		{"it answers 503", func(t *testing.T, p *subject) {
 			serve(t, p, "unavailable", lab.Options{})
@@ -76,7 +76,7 @@ func downScenarios() []scenario {
 	}
 }
 
-// diesWhileHeld answers once; 200 ms later the process is gone.
+// diesWhileHeld answers once; 500 ms later the process is gone, long before the reuse.
 func diesWhileHeld(t *testing.T, p *subject) {
 	var once sync.Once
 	var server *lab.Server
@@ -84,11 +84,11 @@ func diesWhileHeld(t *testing.T, p *subject) {
 	server = serve(t, p, "healthy", lab.Options{OnRequest: func(lab.Request) {
 		once.Do(func() {
 			<-ready
-			time.AfterFunc(200*time.Millisecond, func() { _ = server.Close() })
+			time.AfterFunc(500*time.Millisecond, func() { _ = server.Close() })
 		})
 	}})
 	close(ready)
-	p.probe = held("600ms")
+	p.probe = held("2s")
 }
 
 func blackholeScenarios() []scenario {
@@ -107,12 +107,12 @@ func blackholeScenarios() []scenario {
 		}, []wanted{{
 			reason: "blackhole", verdict: "fail", diagnosis: "silent_drop", ends: "unknown", closedBy: "-",
 			ruled:    "out in out in out in",
-			evidence: map[string]string{"stale_pool": `5\d\d ms.* for any time`, "retry_gap": "SocketTimeoutException"},
+			evidence: map[string]string{"stale_pool": `([5-9]\d\d ms|[12](\.\d+)? s).* for any time`, "retry_gap": "SocketTimeoutException"},
 		}}},
 		{"every request is lost", losesRequests, []wanted{{
 			reason: "blackhole", verdict: "fail", diagnosis: "service_down", ends: "unknown", closedBy: "-",
 			ruled:    "in in out out out open",
-			evidence: map[string]string{"path_blocks": `nothing acknowledged the \d+ bytes sent, for 1`},
+			evidence: map[string]string{"path_blocks": `nothing acknowledged the \d+ bytes sent, for [12]`},
 		}}},
 		{"no connection, and another target answers", func(t *testing.T, p *subject) {
 			other := &subject{}
@@ -123,7 +123,7 @@ func blackholeScenarios() []scenario {
 		}, []wanted{{
 			reason: "connect_timeout", verdict: "fail", diagnosis: "unreachable", ends: "unknown", closedBy: "-",
 			ruled:    "in in out out out open",
-			evidence: map[string]string{"path_blocks": `within 1(\.\d+)? s, while other answered`},
+			evidence: map[string]string{"path_blocks": `within [12](\.\d+)? s, while other answered`},
 		}}},
 		{"no connection, and nobody to compare with", func(t *testing.T, p *subject) {
 			serve(t, p, "connect_timeout", lab.Options{})

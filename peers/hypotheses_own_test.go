@@ -67,12 +67,19 @@ func stoppedScenarios() []scenario {
 		}, []wanted{{reason: "ok", verdict: "pass"}}},
 		{"stopped until the handshake's timeout has passed", stoppedInHandshake, []wanted{shaking}},
 		{"stopped while the server closes what it holds", func(t *testing.T, p *subject) {
-			// The reuse is due at 1 s and comes at 2 s; the server closes at 1.5 s.
-			serve(t, p, "incident", lab.Options{IdleTimeout: 1500 * time.Millisecond, OnRequest: once(func() {
-				time.AfterFunc(500*time.Millisecond, func() { p.stop(t) })
-				time.AfterFunc(2*time.Second, func() { p.goOn(t) })
+			// The reuse is due at 2 s and comes once the server has closed, at 3 s.
+			var server *lab.Server
+			serving := make(chan struct{})
+			server = serve(t, p, "incident", lab.Options{IdleTimeout: 3 * time.Second, OnRequest: once(func() {
+				time.AfterFunc(700*time.Millisecond, func() {
+					p.stop(t)
+					<-serving
+					awaitClose(server)
+					p.goOn(t)
+				})
 			})})
-			p.probe = held("1s")
+			close(serving)
+			p.probe = held("2s")
 		}, []wanted{closed}},
 		// A refusal is one, however late perch reads it.
 		{"stopped while a 503 comes", func(t *testing.T, p *subject) {
@@ -86,6 +93,7 @@ func stoppedScenarios() []scenario {
 			reason: "refused", verdict: "fail", diagnosis: "unreachable", closedBy: "peer", ruled: "in open out out out open",
 		}}},
 		{"stopped for less than the failure took", func(t *testing.T, p *subject) {
+			p.patience = "3s"
 			serve(t, p, "no_response", lab.Options{OnRequest: once(func() {
 				p.stop(t)
 				time.AfterFunc(200*time.Millisecond, func() { p.goOn(t) })
@@ -97,6 +105,15 @@ func stoppedScenarios() []scenario {
 	}
 }
 
+// awaitClose waits until the server has closed a connection, for half a minute at most,
+// and for its FIN to be there.
+func awaitClose(server *lab.Server) {
+	for end := time.Now().Add(30 * time.Second); len(server.Closes()) == 0 && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	time.Sleep(200 * time.Millisecond)
+}
+
 // stoppedWhileItDies stops a perch that holds a connection until after its reuse
 // was due. Meanwhile the API ends for good: no delay of perch's does that.
 func stoppedWhileItDies(t *testing.T, p *subject) {
@@ -104,14 +121,14 @@ func stoppedWhileItDies(t *testing.T, p *subject) {
 	ready := make(chan struct{})
 	server = serve(t, p, "healthy", lab.Options{OnRequest: once(func() {
 		<-ready
-		time.AfterFunc(300*time.Millisecond, func() {
+		time.AfterFunc(500*time.Millisecond, func() {
 			p.stop(t)
 			_ = server.Close()
-			time.AfterFunc(1500*time.Millisecond, func() { p.goOn(t) })
+			time.AfterFunc(2500*time.Millisecond, func() { p.goOn(t) })
 		})
 	})})
 	close(ready)
-	p.probe = held("1s")
+	p.probe = held("2s")
 }
 
 // stoppedInHandshake answers each ClientHello at once, to a perch that stands

@@ -51,11 +51,11 @@ func closingRelays() []scenario {
 	return []scenario{
 		{"undeclared, over TLS, a close", func(t *testing.T, p *subject) {
 			behind(t, p, "idle_close_notify", overTLS, &relay{delay: far})
-			p.probe = held("1500ms")
+			p.probe = held("2500ms")
 		}, []wanted{undeclared}},
 		{"declared, plain, a close", func(t *testing.T, p *subject) {
 			behind(t, p, "idle_fin", idle, &relay{delay: far})
-			p.via, p.probe = "proxy", held("1500ms")
+			p.via, p.probe = "proxy", held("2500ms")
 		}, []wanted{behindProxy}},
 		{"seen in the answer's headers, a close", func(t *testing.T, p *subject) {
 			server := &http.Server{IdleTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -67,20 +67,20 @@ func closingRelays() []scenario {
 			}
 			go func() { _ = server.Serve(ln) }()
 			t.Cleanup(func() { _ = server.Close() })
-			p.url, p.probe = "http://"+ln.Addr().String(), held("1500ms")
+			p.url, p.probe = "http://"+ln.Addr().String(), held("2500ms")
 		}, []wanted{behindProxy}},
 		// Nothing gives it away, and perch says what it saw: who closed is the
 		// next kernel on the path, and tcp_ends says that it is not known whose.
 		{"undeclared, plain, a close", func(t *testing.T, p *subject) {
 			behind(t, p, "idle_fin", idle, &relay{delay: far})
-			p.probe = held("1500ms")
+			p.probe = held("2500ms")
 		}, []wanted{plain}},
 	}
 }
 
 // deadRelays acknowledge what they cannot deliver.
 func deadRelays() []scenario {
-	forgets := func() *relay { return &relay{delay: far, diesIdle: 500 * time.Millisecond} }
+	forgets := func() *relay { return &relay{delay: far, diesIdle: 1200 * time.Millisecond} }
 	stalled := wanted{
 		reason: "no_response", verdict: "fail", diagnosis: "stalled", ends: "before_peer", closedBy: "-",
 		ruled:    "out open out in out open",
@@ -98,15 +98,15 @@ func deadRelays() []scenario {
 	return []scenario{
 		{"dead far side, undeclared, over TLS", func(t *testing.T, p *subject) {
 			behind(t, p, "healthy", lab.Options{TLS: true}, forgets())
-			p.probe = held("1200ms")
+			p.probe = held("2500ms")
 		}, []wanted{stalled}},
 		{"dead far side, declared, plain", func(t *testing.T, p *subject) {
 			behind(t, p, "healthy", lab.Options{}, forgets())
-			p.via, p.probe = "proxy", held("1200ms")
+			p.via, p.probe = "proxy", held("2500ms")
 		}, []wanted{stalled}},
 		{"dead far side, undeclared, plain", func(t *testing.T, p *subject) {
 			behind(t, p, "healthy", lab.Options{}, forgets())
-			p.probe = held("1200ms")
+			p.probe = held("2500ms")
 		}, []wanted{unknown}},
 		{"nobody behind it, declared, plain", func(t *testing.T, p *subject) {
 			p.url, p.via, p.probe = "http://"+startRelay(t, &relay{}).host(), "proxy", fresh
@@ -146,7 +146,7 @@ func sawPeer(t *testing.T, rtt time.Duration) {
 		peer := StartOn(t, link, "go", idleTimeout, true)
 		p.url = strings.TrimSuffix(peer.URL, "/calendar")
 		p.ca = peer.CAFile
-		p.probe, p.probes = fresh, direct
+		p.probe, p.probes, p.patience = fresh, direct, "10s"
 	}, many(direct, wanted{reason: "ok", verdict: "pass", ends: "peer"})}.play(t)
 }
 
@@ -161,7 +161,7 @@ func TestDelayedTLSIsSeenEveryTime(t *testing.T) {
 			scenario{"", func(t *testing.T, p *subject) {
 				server := serve(t, p, "healthy", lab.Options{TLS: true})
 				p.url = "https://" + startRelay(t, &relay{to: server.Host(), delay: far}).host()
-				p.probe, p.probes = fresh, direct
+				p.probe, p.probes, p.patience = fresh, direct, "10s"
 			}, many(direct, wanted{reason: "ok", ends: "before_peer"})}.play(t)
 		})
 	}

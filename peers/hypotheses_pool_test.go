@@ -10,7 +10,7 @@ import (
 )
 
 // TestHypothesesOfThePool: the server closes what was idle for a second, and
-// perch reuses a connection after a second and a half. What that means to the
+// perch reuses a connection after two and a half. What that means to the
 // application is a matter of its client's limits and of its retry list.
 func TestHypothesesOfThePool(t *testing.T) {
 	t.Parallel()
@@ -19,12 +19,12 @@ func TestHypothesesOfThePool(t *testing.T) {
 		c.want.reason, c.want.ends, c.want.closedBy = "idle_fin", "unknown", "peer"
 		all = append(all, scenario{c.name, func(t *testing.T, p *subject) {
 			serve(t, p, "incident", lab.Options{IdleTimeout: time.Second})
-			p.probe, p.client = "kind: idle, keep_alive: 800ms, holds: [1500ms]", c.client
+			p.probe, p.client = "kind: idle, keep_alive: 800ms, holds: [2500ms]", c.client
 		}, []wanted{c.want}})
 	}
 	playAll(t, append(all, scenario{"closed early, no client declared", func(t *testing.T, p *subject) {
 		serve(t, p, "incident", lab.Options{IdleTimeout: time.Second})
-		p.probe = held("1500ms")
+		p.probe = held("2500ms")
 	}, []wanted{{
 		reason: "idle_fin", verdict: "fail", diagnosis: "early_close", ends: "unknown", closedBy: "peer",
 		ruled:    "out out out in out open",
@@ -45,7 +45,7 @@ func pools() []pool {
 		wrapped   = answers + ", org.springframework.web.client.ResourceAccessException"
 		completed = wrapped + ", org.apache.http.NoHttpResponseException"
 	)
-	band := map[string]string{"stale_pool": `ended at (1(\.\d+)? s|9\d\d ms) idle.* (1(\.\d+)? s|9\d\d ms) to 2 s`}
+	band := map[string]string{"stale_pool": `ended at (1(\.\d+)? s|9\d\d ms) idle.* (1(\.\d+)? s|9\d\d ms) to 4 s`}
 	with := func(more map[string]string) map[string]string {
 		for id, e := range band {
 			more[id] = e
@@ -80,7 +80,7 @@ func TestHypothesesOfAPoolThatStopsInTime(t *testing.T) {
 	t.Parallel()
 	scenario{"", func(t *testing.T, p *subject) {
 		serve(t, p, "incident", lab.Options{IdleTimeout: time.Second})
-		p.probe, p.client = held("1500ms"), declaredApache("800ms", "inside", "java.net.SocketException")
+		p.probe, p.client = held("2500ms"), declaredApache("800ms", "inside", "java.net.SocketException")
 	}, []wanted{{
 		reason: "idle_fin", verdict: "fail", diagnosis: "early_close", ends: "unknown", closedBy: "peer",
 		ruled: "out out out open out out",

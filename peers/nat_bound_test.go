@@ -35,28 +35,28 @@ func (n *nat) config(t *testing.T, dir, keepAlive, client string) string {
 // natThatForgets: a router that forgets after 3 s is found as [2, 4) in one run,
 // and to 100 ms within three, whether it drops what it has forgotten or answers
 // for it.
-func natThatForgets(forgotten, reason string) func(*testing.T) {
-	return func(t *testing.T) {
+func natThatForgets(forgotten, reason string) func(*testing.T) []string {
+	return func(t *testing.T) (wrong []string) {
 		n := startNAT(t, forgotten)
 		file := n.config(t, t.TempDir(), "4s", "")
 		for run := range 3 {
 			r := n.perch(t, "run", "--all", "--config", file)
 			got := r.Idle[0]
 			t.Logf("run %d: %d rungs, %+v", run+1, len(r.Outcomes), got)
-			n.checkRungs(t, r, reason)
+			wrong = append(wrong, n.rungsWrong(r, reason)...)
 			if got.Survived < 2 || got.Died > 4 || got.Survived >= 3.02 || got.Died < 2.98 || got.Measured > 0 {
-				t.Fatalf("run %d: %+v, want a bracket around 3 s within [2, 4)", run+1, got)
+				return append(wrong, fmt.Sprintf("run %d: %+v, want a bracket around 3 s within [2, 4)", run+1, got))
 			}
 			if width := got.Died - got.Survived; run == 2 && width > 0.1 {
-				t.Errorf("%+v is %.3f s wide after three runs, want at most 0.1", got, width)
+				wrong = append(wrong, fmt.Sprintf("%+v is %.3f s wide after three runs, want at most 0.1", got, width))
 			}
 		}
+		return wrong
 	}
 }
 
-// checkRungs holds each rung against what the router does.
-func (n *nat) checkRungs(t *testing.T, r natReport, reason string) {
-	t.Helper()
+// rungsWrong holds each rung against what the router does.
+func (n *nat) rungsWrong(r natReport, reason string) (wrong []string) {
 	for _, o := range r.Outcomes {
 		for _, a := range o.Attempts {
 			idle := a.IdleSeconds - natTimeout.Seconds()
@@ -68,33 +68,35 @@ func (n *nat) checkRungs(t *testing.T, r natReport, reason string) {
 				want = reason
 			}
 			if a.Reason != want {
-				t.Errorf("idle for %v s: %s, want %s: %s", a.IdleSeconds, a.Reason, want, o.Message)
+				wrong = append(wrong, fmt.Sprintf("idle for %v s: %s, want %s: %s", a.IdleSeconds, a.Reason, want, o.Message))
 			}
 		}
 	}
+	return wrong
 }
 
 // natAndTCPKeepAlive: a packet a second keeps the connection known, and the
 // report says that it did: the run before had none.
-func natAndTCPKeepAlive(forgotten string) func(*testing.T) {
-	return func(t *testing.T) {
+func natAndTCPKeepAlive(forgotten string) func(*testing.T) []string {
+	return func(t *testing.T) (wrong []string) {
 		const packets = "client: {kind: go-net-http, max_idle: 6s, tcp_keep_alive: 1s}"
 		n := startNAT(t, forgotten)
 		dir := t.TempDir()
 		n.perch(t, "run", "--all", "--config", n.config(t, dir, "4s", ""))
 		r := n.perch(t, "run", "--all", "--config", n.config(t, dir, "4s", packets))
 		if got := r.Idle[0]; got.Died > 0 || got.Survived < 6 {
-			t.Errorf("with a packet a second: %+v, want all rungs to survive", got)
+			wrong = append(wrong, fmt.Sprintf("with a packet a second: %+v, want all rungs to survive", got))
 		}
 		told := false
 		for _, o := range r.Outcomes {
 			if o.Reason != "ok" {
-				t.Errorf("held %v s: %s: %s", o.HoldSeconds, o.Reason, o.Message)
+				wrong = append(wrong, fmt.Sprintf("held %v s: %s: %s", o.HoldSeconds, o.Reason, o.Message))
 			}
 			told = told || strings.Contains(o.Message, "TCP keep-alive every 1 s kept it")
 		}
 		if !told {
-			t.Errorf("no rung says that TCP keep-alive kept it: %+v", r.Outcomes)
+			wrong = append(wrong, fmt.Sprintf("no rung says that TCP keep-alive kept it: %+v", r.Outcomes))
 		}
+		return wrong
 	}
 }

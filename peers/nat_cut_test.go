@@ -25,8 +25,8 @@ targets:
 // pathThatIsCut: whatever kills a live connection without a word, its reuse is a
 // blackhole. Where a fresh one works, the path dropped it; where none does,
 // nothing is said of idleness.
-func pathThatIsCut(diagnosis string, cut func(n *nat) []string) func(*testing.T) {
-	return func(t *testing.T) {
+func pathThatIsCut(diagnosis string, cut func(n *nat) []string) func(*testing.T) []string {
+	return func(t *testing.T) []string {
 		n := startNAT(t, forgotDrop)
 		n.forgetsAfter(t, 5*time.Minute)
 		file := write(t, filepath.Join(t.TempDir(), "perch.yaml"), fmt.Sprintf(cutConfig, n.url))
@@ -51,8 +51,9 @@ func pathThatIsCut(diagnosis string, cut func(n *nat) []string) func(*testing.T)
 			}
 		}
 		if reused != "blackhole" || o.Diagnosis != diagnosis || o.Verdict != "fail" {
-			t.Errorf("the reuse is %q, judged %s %s (%s): want blackhole, fail %s", reused, o.Verdict, o.Diagnosis, o.Message, diagnosis)
+			return []string{fmt.Sprintf("the reuse is %q, judged %s %s (%s): want blackhole, fail %s", reused, o.Verdict, o.Diagnosis, o.Message, diagnosis)}
 		}
+		return nil
 	}
 }
 
@@ -70,11 +71,11 @@ func routeToNowhere(n *nat) []string {
 // held, for 3 s from then on.
 func (n *nat) whenHeld(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(readyWithin); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if n.answers.Load() > 0 {
 			time.Sleep(500 * time.Millisecond) // the answer is on its way
 			return
 		}
 	}
-	t.Fatal("no connection was opened within 20 s")
+	t.Fatalf("no connection was opened within %s", readyWithin)
 }

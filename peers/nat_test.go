@@ -5,18 +5,20 @@ package peers
 import (
 	"sync"
 	"testing"
+
+	"perch.example/internal/stood"
 )
 
 // TestBehindANAT is all that is tested on a path that forgets, each on a path of
 // its own and all at once: they do nothing but wait, so that -parallel, which is
-// for tests that work, is no limit for them.
+// for tests that work, is no limit for them. Each returns what was wrong.
 func TestBehindANAT(t *testing.T) {
 	t.Parallel()
 	if _, err := buildPerch(); err != nil { // takes longer than some of them wait
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
-	for name, test := range map[string]func(*testing.T){
+	for name, play := range map[string]func(*testing.T) []string{
 		"forgets, drops":                        natThatForgets(forgotDrop, "blackhole"),
 		"forgets, resets":                       natThatForgets(forgotReject, "reset"),
 		"drops, TCP keep-alive":                 natAndTCPKeepAlive(forgotDrop),
@@ -29,7 +31,9 @@ func TestBehindANAT(t *testing.T) {
 		"cut: a link goes down":                 pathThatIsCut("unreachable", linkDown),
 		"cut: a route leads nowhere":            pathThatIsCut("unreachable", routeToNowhere),
 	} {
-		all.Go(func() { t.Run(name, test) })
+		all.Go(func() {
+			t.Run(name, func(t *testing.T) { stood.Again(t, func() []string { return play(t) }) })
+		})
 	}
 	all.Wait()
 }

@@ -47,7 +47,7 @@ func newSpec(t *testing.T, kind probes.Kind, address string, expectations ...str
 	}
 	return &probes.Spec{
 		Target: "peer", Probe: string(kind), Kind: kind, Method: "GET", URL: u, MaxBody: 64 << 10, Expect: set,
-		Timeouts: probes.Timeouts{DNS: time.Second, Connect: time.Second, TLS: 5 * time.Second, Response: 2 * time.Second},
+		Timeouts: probes.Timeouts{DNS: 10 * time.Second, Connect: 10 * time.Second, TLS: 10 * time.Second, Response: 10 * time.Second},
 	}
 }
 

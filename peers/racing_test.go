@@ -21,7 +21,6 @@ func TestRacingReuses(t *testing.T) {
 			t.Parallel()
 			peer := Start(t, name, idleTimeout, false)
 			spec := newSpec(t, probes.KindIdle, peer.URL)
-			spec.Timeouts.Response = 5 * time.Second
 			got := map[probes.Reason]int{}
 			const rounds, each = 10, 200
 			for range rounds {

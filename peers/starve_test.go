@@ -198,6 +198,9 @@ const (
 // lets the neighbour sleep. It returns as one begins: a whole period lies ahead.
 func (g *cpuGroup) await(t *testing.T) {
 	t.Helper()
+	if g.hog != nil { // of a time before, ended by relieve
+		_ = g.hog.Wait()
+	}
 	greedy := append(g.joining(), "sh", "-c", "while :; do :; done")
 	g.hog = exec.Command(greedy[0], greedy[1:]...)
 	if err := g.hog.Start(); err != nil {
@@ -206,11 +209,19 @@ func (g *cpuGroup) await(t *testing.T) {
 	if err := g.limit(scarce); err != nil {
 		t.Fatalf("setting a CPU quota: %v", err)
 	}
-	// The kernel counts a throttled period when it ends and the next begins.
+	// The kernel counts a throttled period when it ends and the next begins. Who looks late
+	// does not know when that was.
 	before, end := g.stat(t, "nr_throttled"), time.Now().Add(30*period)
-	for g.stat(t, "nr_throttled") == before {
-		if time.Now().After(end) {
-			t.Fatal("the greedy neighbour did not get to use up the quota in 30 periods")
+	for looked := time.Now(); ; {
+		now := g.stat(t, "nr_throttled")
+		last := looked
+		looked = time.Now()
+		if now != before && looked.Sub(last) < exactly {
+			break
+		}
+		before = now
+		if looked.After(end) {
+			t.Fatal("the greedy neighbour did not get to use up the quota, and be seen at once, in 30 periods")
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -221,8 +232,11 @@ func (g *cpuGroup) await(t *testing.T) {
 	}
 }
 
+// exactly is how late a period's begin may be seen.
+const exactly = 20 * time.Millisecond
+
 // starve wakes the neighbour and lets the group stand still for the rest of the
-// period, at least half of one.
+// period, at least half of one, or where that took too long for all of the next.
 func (g *cpuGroup) starve(t *testing.T) {
 	t.Helper()
 	if gone := time.Since(g.began) % period; gone > period/2 {
@@ -241,6 +255,9 @@ func (g *cpuGroup) starve(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(scarce) // the rest of it
+	if gone := time.Since(g.began) % period; gone > period*6/10 {
+		time.Sleep(period - gone + 4*scarce) // into the next one, whose quota the neighbour uses up, too
+	}
 }
 
 func (g *cpuGroup) wake(t *testing.T, s syscall.Signal) {

@@ -51,7 +51,6 @@ func tellApart(t *testing.T, reason probes.Reason, secure bool) {
 	if secure {
 		spec.TLS.CAFile = cert.caFile
 	}
-	spec.Timeouts.Connect = 5 * time.Second
 	env := newEnv()
 	env.Dial = link.Dial
 	_, port, err := net.SplitHostPort(address)
@@ -70,7 +69,7 @@ func tellApart(t *testing.T, reason probes.Reason, secure bool) {
 		hold = idle / 2
 	}
 	right := 0
-	for tries := 0; right < apart && tries < 2*apart; tries += atOnce {
+	for tries := 0; right < apart && tries < 6*apart; tries += atOnce {
 		for _, o := range holdMany(t.Context(), spec, env, slices.Repeat([]time.Duration{hold}, atOnce)) {
 			a := decided(o)
 			truth := whatHappened(capture.Ending(t, a.Local.Port()))

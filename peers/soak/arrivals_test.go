@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"perch.example/internal/stood"
 )
 
 // arrivals are the instants at which requests reached the plain server, by path.
@@ -41,7 +43,6 @@ type stalls struct {
 type span struct{ from, to time.Time }
 
 const (
-	wakeEvery = 5 * time.Millisecond
 	// stalledFrom is how late a wake must be: perch may be as late, twice, in
 	// one probe.
 	stalledFrom = 15 * time.Millisecond
@@ -51,22 +52,8 @@ const (
 
 // watchStalls watches until the test ends.
 func watchStalls(t *testing.T) *stalls {
-	s, ended := &stalls{}, t.Context().Done()
-	go func() {
-		for {
-			before := time.Now()
-			time.Sleep(wakeEvery)
-			now := time.Now()
-			if now.Sub(before)-wakeEvery >= stalledFrom {
-				s.add(span{before.Add(-stallReach), now.Add(stallReach)})
-			}
-			select {
-			case <-ended:
-				return
-			default:
-			}
-		}
-	}()
+	s := &stalls{}
+	stood.Watch(t, stalledFrom, func(from, to time.Time) { s.add(span{from.Add(-stallReach), to.Add(stallReach)}) })
 	return s
 }
 
@@ -103,7 +90,7 @@ func (s *stalls) meets(from, to time.Time) bool {
 // lateness holds a probe's arrivals against its own grid: one each `every`, at a
 // phase that is the median of theirs. A tick at which nothing came is as late as it
 // can be, and one of none. What met a stall of the machine is left out, and counted.
-func lateness(at []time.Time, every time.Duration, stood *stalls) (late []time.Duration, none []time.Time, left int) {
+func lateness(at []time.Time, every time.Duration, machine *stalls) (late []time.Duration, none []time.Time, left int) {
 	if len(at) < 3 {
 		return nil, nil, 0
 	}
@@ -122,7 +109,7 @@ func lateness(at []time.Time, every time.Duration, stood *stalls) (late []time.D
 		if next < len(at) && at[next].Before(tick.Add(every/2)) {
 			off = at[next].Sub(tick).Abs()
 		}
-		if stood.meets(tick, tick.Add(off)) {
+		if machine.meets(tick, tick.Add(off)) {
 			left++
 			continue
 		}
@@ -135,14 +122,17 @@ func lateness(at []time.Time, every time.Duration, stood *stalls) (late []time.D
 }
 
 // busiest is the largest number of arrivals in any window of that length, whose ends
-// are not both in it.
-func busiest(at []time.Time, window time.Duration) int {
+// are not both in it. What left while the machine stood still arrives with what leaves
+// after it: such windows are left out.
+func busiest(at []time.Time, window time.Duration, machine *stalls) int {
 	most, first := 0, 0
 	for i := range at {
 		for at[i].Sub(at[first]) >= window {
 			first++
 		}
-		most = max(most, i-first+1)
+		if n := i - first + 1; n > most && !machine.meets(at[first], at[i]) {
+			most = n
+		}
 	}
 	return most
 }

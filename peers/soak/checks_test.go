@@ -66,16 +66,16 @@ func (w *world) checkReasons(t *testing.T, last series) {
 func (w *world) checkBudgets(t *testing.T) {
 	t.Helper()
 	for i := range steady {
-		if most := busiest(w.plain.came.of(steadyPath(i)), time.Second); most > 2 {
+		if most := busiest(w.plain.came.of(steadyPath(i)), time.Second, w.stood); most > 2 {
 			t.Errorf("steady-%d got %d requests within a second, want 2 at most", i, most)
 		}
 	}
 	for _, m := range w.lab {
-		if most := busiest(arrivedAt(m.server), time.Second); most > labBudget {
+		if most := busiest(arrivedAt(m.server), time.Second, w.stood); most > labBudget {
 			t.Errorf("%s got %d requests within a second, want %d at most", m.name(), most, labBudget)
 		}
 	}
-	w.bursts.checkBudgets(t)
+	w.bursts.checkBudgets(t, w.stood)
 }
 
 // arrivedAt are the instants at which requests reached a server of the lab's.

@@ -164,6 +164,7 @@ func (k *killed) run(t *testing.T) {
 	p := k.start(t, config)
 	terms, kills, lasts := 0, 0, time.Duration(0)
 	for ctx.Err() == nil {
+		p.awaitSaid()
 		pause(ctx, lasts+shortestUp+time.Duration(dice.IntN(7000))*time.Millisecond)
 		lasts = 0
 		if dice.IntN(3) == 0 {

@@ -69,6 +69,16 @@ func serving(t *testing.T, p *process) *listening {
 	return &listening{process: p, address: address}
 }
 
+// awaitSaid waits for its first word: before it a busy machine may not have let it begin,
+// and a signal ends it as any program. What waits for its state may be silent for long.
+func (p *process) awaitSaid() {
+	for end := time.Now().Add(saysWithin); p.log.String() == "" && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	}
+}
+
+// saysWithin is longer than any machine takes to start a program.
+const saysWithin = 20 * time.Second
+
 // stop signals it, and returns its exit status; -1 of one that was killed.
 func (p *process) stop(t *testing.T, signal os.Signal) int {
 	t.Helper()

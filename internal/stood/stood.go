@@ -1,0 +1,108 @@
+//go:build peers || soak
+
+package stood
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+// wakeEvery is how often the process wakes.
+const wakeEvery = 5 * time.Millisecond
+
+// Watch calls still with each time at whose end this process woke later than it had
+// asked to, by least or more, until the test ends.
+func Watch(t testing.TB, least time.Duration, still func(from, to time.Time)) {
+	ended, before := t.Context().Done(), time.Now()
+	go func() {
+		for {
+			time.Sleep(wakeEvery)
+			now := time.Now()
+			if now.Sub(before)-wakeEvery >= least {
+				still(before, now)
+			}
+			before = now
+			select {
+			case <-ended:
+				return
+			default:
+			}
+		}
+	}()
+}
+
+// Record is when the machine stood still during a test. Safe for concurrent use.
+type Record struct {
+	mu    sync.Mutex
+	spans []span
+}
+
+type span struct{ from, to time.Time }
+
+// Recorded watches until the test ends for times of least or more.
+func Recorded(t testing.TB, least time.Duration) *Record {
+	r := &Record{}
+	Watch(t, least, r.add)
+	return r
+}
+
+func (r *Record) add(from, to time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spans = append(r.spans, span{from, to})
+}
+
+// Since is for how long the machine stood still since then, at the longest; 0: it did
+// not. What it stands in at this very moment counts once it is over: since a test's
+// process stands still, too, it asks no sooner.
+func (r *Record) Since(at time.Time) (longest time.Duration) {
+	time.Sleep(2 * wakeEvery) // the watcher wakes, too
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.spans {
+		if s.to.After(at) {
+			longest = max(longest, s.to.Sub(s.from)-wakeEvery)
+		}
+	}
+	return longest
+}
+
+// Total is for how long the machine stood still, in all.
+func (r *Record) Total() (all time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.spans {
+		all += s.to.Sub(s.from) - wakeEvery
+	}
+	return all
+}
+
+// least of what Again takes for an excuse: perch itself takes a delay of its own that is
+// half of 50 ms for one that may explain a failure.
+const least = 15 * time.Millisecond
+
+// plays is how often Again plays at most.
+const plays = 5
+
+// Again plays, and fails the test with what was wrong; but where the machine stood still
+// meanwhile it plays anew.
+func Again(t testing.TB, play func() (wrong []string)) {
+	t.Helper()
+	machine := Recorded(t, least)
+	for n := 1; ; n++ {
+		began := time.Now()
+		wrong := play()
+		if len(wrong) == 0 {
+			return
+		}
+		still := machine.Since(began)
+		if still == 0 || n == plays {
+			for _, w := range wrong {
+				t.Error(w)
+			}
+			return
+		}
+		t.Logf("the machine stood still for %s meanwhile; once more, after %q", still.Round(time.Millisecond), wrong)
+	}
+}
