@@ -124,6 +124,7 @@ func TestH2NewKeysInTheHold(t *testing.T) {
 					h.ping()
 				}
 				say(first, asked, framed())
+				h.did()
 				h.stream = 1
 				for { // crypto/tls reads, and takes the client's new keys
 					switch f, err := h.ReadFrame(); f.(type) {
@@ -137,8 +138,8 @@ func TestH2NewKeysInTheHold(t *testing.T) {
 					}
 				}
 			})
-			c, _ := s.openH2(f.client)
-			held := c.Hold(t.Context(), time.Now().Add(50*time.Millisecond), true)
+			c, p := s.openH2(f.client)
+			held := heldUntil(t, c, p.acted)
 			if away != (held.Close != nil && held.Close.State == "goaway") {
 				t.Errorf("held: %+v %+v", held, held.Close)
 			}

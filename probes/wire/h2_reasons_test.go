@@ -134,6 +134,11 @@ func TestH2AfterTheRequest(t *testing.T) {
 }
 
 func h2AfterOnce(t testing.TB, f flavor, e h2ending, held bool) {
+	unlessLate(t, func() bool { return h2AfterOrLate(t, f, e, held) })
+}
+
+// h2AfterOrLate reports whether the peer came too late with what it says before the timeout.
+func h2AfterOrLate(t testing.TB, f flavor, e h2ending, held bool) bool {
 	s := serveH2(t, f.server, func(h *h2peer) {
 		if held {
 			h.warm()
@@ -143,7 +148,7 @@ func h2AfterOnce(t testing.TB, f flavor, e h2ending, held bool) {
 		h.request()
 		e.script(h)
 	})
-	c, _ := s.openH2(f.client)
+	c, p := s.openH2(f.client)
 	if held {
 		warmed(t, c)
 		if h := c.Hold(t.Context(), time.Now().Add(20*time.Millisecond), true); h.Close != nil || !h.LateKnown {
@@ -151,6 +156,9 @@ func h2AfterOnce(t testing.TB, f flavor, e h2ending, held bool) {
 		}
 	}
 	r, ev := c.Exchange(t.Context(), h2Request(t, e))
+	if e.short && e.want != probes.ReasonNoResponse && p.late(ev, patience()) {
+		return true
+	}
 	mustBe(t, ev, e.want)
 	if (r.Status == 200) != (e.want == probes.ReasonOK) || r.Close != strings.Contains(e.name, "goaway") && e.want == probes.ReasonOK {
 		t.Errorf("status %d, closes %v with %s", r.Status, r.Close, e.want)
@@ -164,6 +172,7 @@ func h2AfterOnce(t testing.TB, f flavor, e h2ending, held bool) {
 	if acked := ev.RequestBytesAcked; ev.Kernel && e.want == probes.ReasonOK && (acked == nil || *acked != ev.RequestSize) {
 		t.Errorf("acknowledged %v of %d bytes, want all", acked, ev.RequestSize)
 	}
+	return false
 }
 
 // h2BeforeRequest are endings that come before the request; want is what perch

@@ -84,6 +84,7 @@ func (s *server) openH2(client *tls.Config, change ...func(*wire.Options)) (*wir
 func (h *h2peer) flush() {
 	_, _ = h.Write(h.out.Bytes()) // the client may be gone, which the test sees
 	h.out.Reset()
+	h.said()
 }
 
 // settle sends the server's preface and takes the client's.

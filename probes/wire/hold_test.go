@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"perch.example/probes"
+	"perch.example/probes/wire"
 )
 
 // A connection that never carried a request is held as well; the session
@@ -34,14 +35,25 @@ func TestHoldUnusedUntilClosed(t *testing.T) {
 			t.Run(f.name+"/"+e.name, func(t *testing.T) {
 				t.Parallel()
 				act := make(chan struct{})
-				s := serve(t, f.server, func(p *peer) { <-act; e.script(p); p.did(); p.linger() })
+				var closed deed
+				s := serve(t, f.server, func(p *peer) {
+					<-act
+					closed.of(func() { e.script(p) })
+					p.did()
+					p.linger()
+				})
+				idle := [2]time.Time{time.Now()}
 				c, p := s.open(f.client)
+				idle[1] = time.Now()
 				time.AfterFunc(30*time.Millisecond, func() { close(act) })
+				var seen time.Time
+				c.OnEnd(func(*wire.Close) { seen = time.Now() })
 				h := c.Hold(t.Context(), time.Now().Add(10*time.Second), true)
-				if h.Close == nil || h.Close.Age < 20*time.Millisecond {
-					t.Errorf("held: %+v %+v, want a close after 30ms", h, h.Close)
+				if h.Close == nil {
+					t.Fatalf("held: %+v, want a close after 30ms", h)
 				}
 				<-p.acted
+				mustDate(t, h.Close, closed, idle, seen)
 				_, ev := c.Exchange(t.Context(), ask(t, 5*time.Second))
 				mustBe(t, ev, e.want(f))
 			})
@@ -52,22 +64,37 @@ func TestHoldUnusedUntilClosed(t *testing.T) {
 // A hold that is not to end at a close goes on after it, a RST included, and
 // remembers when it was.
 func TestHoldGoesOn(t *testing.T) {
+	t.Parallel()
 	for _, e := range beforeRequest()[:2] {
 		t.Run(e.name, func(t *testing.T) {
-			s := serve(t, nil, func(p *peer) { p.warm(); time.Sleep(20 * time.Millisecond); e.script(p) })
-			c, _ := s.open(nil)
-			warmed(t, c)
-			until := time.Now().Add(120 * time.Millisecond)
+			t.Parallel()
+			held := make(chan struct{})
+			var closed deed
+			s := serve(t, nil, func(p *peer) {
+				p.warm()
+				<-held
+				time.Sleep(20 * time.Millisecond) // most often the hold waits by then
+				closed.of(func() { e.script(p) })
+				p.did()
+			})
+			c, p := s.open(nil)
+			idle := idled(t, c)
+			close(held)
+			var seen time.Time
+			c.OnEnd(func(*wire.Close) { seen = time.Now() })
+			until := time.Now().Add(standstill)
 			h := c.Hold(t.Context(), until, false)
 			if time.Now().Before(until) || !h.LateKnown || h.Canceled {
 				t.Errorf("held: %+v until %v early", h, time.Until(until))
 			}
-			if h.Close == nil || h.Close.Age < 15*time.Millisecond || h.Close.Age > 110*time.Millisecond {
-				t.Errorf("close: %+v, want one after 20ms", h.Close)
+			if h.Close == nil {
+				t.Fatalf("held: %+v, want a close", h)
 			}
+			<-p.acted
+			mustDate(t, h.Close, closed, idle, seen)
 			_, ev := c.Exchange(t.Context(), ask(t, 5*time.Second))
 			mustBe(t, ev, e.plain)
-			if !ev.HoldKnown || ev.HoldLate != h.Late || ev.Idle < 120*time.Millisecond {
+			if !ev.HoldKnown || ev.HoldLate != h.Late || ev.Idle < until.Sub(idle[1]) {
 				t.Errorf("evidence: %+v", ev)
 			}
 		})
@@ -116,37 +143,44 @@ func TestHoldInAnotherGoroutine(t *testing.T) {
 func TestHoldThatIsCut(t *testing.T) {
 	for _, f := range flavors(t) {
 		t.Run(f.name, func(t *testing.T) {
+			held := make(chan struct{})
+			var closed deed
 			s := serve(t, f.server, func(p *peer) {
 				for range 4 {
 					p.warm()
 				}
-				time.Sleep(20 * time.Millisecond)
-				p.fin()
+				<-held
+				time.Sleep(20 * time.Millisecond) // most often the hold waits by then
+				closed.of(p.fin)
 				p.did()
 			})
 			c, p := s.open(f.client)
-			warmed(t, c)
+			idle := idled(t, c)
 			for range 3 { // drawn while it is well
 				ctx, cut := context.WithCancel(t.Context())
 				time.AfterFunc(10*time.Millisecond, cut)
 				if h := c.Hold(ctx, time.Now().Add(time.Hour), false); !h.Canceled || h.Close != nil {
 					t.Fatalf("held: %+v, want a cut", h)
 				}
-				warmed(t, c)
+				idle = idled(t, c)
 			}
+			close(held)
 			ctx, cut := context.WithCancel(t.Context())
-			go func() {
-				<-p.acted
-				time.Sleep(60 * time.Millisecond)
-				cut()
-			}()
+			var seen time.Time
+			c.OnEnd(func(*wire.Close) {
+				seen = time.Now()
+				time.AfterFunc(40*time.Millisecond, cut)
+			})
 			h := c.Hold(ctx, time.Now().Add(time.Hour), false)
-			if !h.Canceled || h.Close == nil || h.Close.Age < 10*time.Millisecond || h.Close.Age > 60*time.Millisecond {
-				t.Fatalf("held: %+v, %+v, want a cut after a close at 20ms", h, h.Close)
+			if !h.Canceled || h.Close == nil {
+				t.Fatalf("held: %+v, %+v, want a cut after a close", h, h.Close)
 			}
+			<-p.acted
+			mustDate(t, h.Close, closed, idle, seen)
+			again := time.Now()
 			_, e := c.Exchange(t.Context(), ask(t, 5*time.Second))
 			mustBe(t, e, probes.ReasonIdleFIN)
-			if e.IdleClose == nil || e.IdleClose.Age != h.Close.Age || e.Idle < 70*time.Millisecond {
+			if e.IdleClose == nil || e.IdleClose.Age != h.Close.Age || e.Idle < again.Sub(idle[1]) {
 				t.Errorf("closed at %+v, idle for %s; seen before the cut: %+v", e.IdleClose, e.Idle, h.Close)
 			}
 		})

@@ -91,6 +91,28 @@ func TestPortable(t *testing.T) {
 	}
 }
 
+// Each phase is measured to the instant, and what the gate takes is in none of them.
+func TestPhases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := inMemory(t, func(p net.Conn) {
+			if _, err := http.ReadRequest(bufio.NewReader(p)); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(30 * time.Millisecond)
+			_, _ = io.WriteString(p, whole[:20])
+			time.Sleep(50 * time.Millisecond)
+			_, _ = io.WriteString(p, whole[20:])
+		})
+		r := ask(t, 5*time.Second)
+		r.Gate = func(context.Context) error { time.Sleep(time.Second); return nil }
+		_, e := c.Exchange(t.Context(), r)
+		mustBe(t, e, probes.ReasonOK)
+		if e.Phases != (wire.Phases{Wait: 30 * time.Millisecond, Transfer: 50 * time.Millisecond}) || e.Elapsed != 80*time.Millisecond || e.Age != time.Second {
+			t.Errorf("%+v of %v, %v after opening", e.Phases, e.Elapsed, e.Age)
+		}
+	})
+}
+
 func TestPortableCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := inMemory(t, func(p net.Conn) { _, _ = io.Copy(io.Discard, p) })

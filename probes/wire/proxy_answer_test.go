@@ -47,9 +47,9 @@ func TestProxyAnswer(t *testing.T) {
 			s := serve(t, nil, tt.script)
 			o := byName(s.options(nil))
 			o.Proxy = &wire.Proxy{Scheme: tt.scheme, Host: "127.0.0.1", Port: port(s.addr)}
-			o.Port, o.Connect = "80", time.Second
+			o.Port, o.Connect = "80", 5*time.Second
 			if name == "silent" {
-				o.Connect = 50 * time.Millisecond
+				o.Connect, o.Dial = 50*time.Millisecond, unhurried
 			}
 			_, e := wire.Open(t.Context(), o)
 			mustBe(t, e, probes.ReasonProxy)
@@ -63,7 +63,7 @@ func TestProxyAnswer(t *testing.T) {
 		})
 	}
 	t.Run("nobody listens", func(t *testing.T) {
-		o := wire.Options{Host: "127.0.0.1", Port: "443", Connect: time.Second}
+		o := wire.Options{Host: "127.0.0.1", Port: "443", Connect: 5 * time.Second}
 		o.Proxy = &wire.Proxy{Scheme: "http", Host: "127.0.0.1", Port: port(refusedAddr(t))}
 		_, e := wire.Open(t.Context(), o)
 		mustBe(t, e, probes.ReasonProxy)

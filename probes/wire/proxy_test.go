@@ -105,6 +105,11 @@ func TestProxyPassesTheEndOn(t *testing.T) {
 
 const password = "hunter2-is-secret"
 
+// unhurried dials without a limit: only the talk with who was reached has one.
+func unhurried(_ context.Context, network, address string) (net.Conn, error) {
+	return net.Dial(network, address)
+}
+
 // Each way in which a proxy does not do its part is the reason proxy, says which
 // proxy and what it did, and never the credentials.
 func TestProxyFails(t *testing.T) {
@@ -158,7 +163,7 @@ func TestProxyFails(t *testing.T) {
 			}
 			o.Port, o.Connect = "80", 5*time.Second
 			if strings.Contains(tt.says, "200ms") {
-				o.Connect = 200 * time.Millisecond
+				o.Connect, o.Dial = 200*time.Millisecond, unhurried
 			}
 			_, e := wire.Open(t.Context(), o)
 			mustBe(t, e, probes.ReasonProxy)

@@ -117,6 +117,14 @@ func TestAfterTheRequest(t *testing.T) {
 }
 
 func afterOnce(t testing.TB, f flavor, e ending, held bool) {
+	unlessLate(t, func() bool { return afterOrLate(t, f, e, held) })
+}
+
+// speaks reports whether the timeout ends what the peer had begun to say.
+func (e ending) speaks() bool { return e.short && e.plain != probes.ReasonNoResponse }
+
+// afterOrLate reports whether the peer came too late with what it says before the timeout.
+func afterOrLate(t testing.TB, f flavor, e ending, held bool) bool {
 	s := serve(t, f.server, func(p *peer) {
 		if held {
 			p.warm()
@@ -124,7 +132,7 @@ func afterOnce(t testing.TB, f flavor, e ending, held bool) {
 		p.request()
 		e.script(p)
 	})
-	c, _ := s.open(f.client)
+	c, p := s.open(f.client)
 	if held {
 		warmed(t, c)
 		if h := c.Hold(t.Context(), time.Now().Add(20*time.Millisecond), true); h.Close != nil || !h.LateKnown {
@@ -132,6 +140,9 @@ func afterOnce(t testing.TB, f flavor, e ending, held bool) {
 		}
 	}
 	r, ev := c.Exchange(t.Context(), e.request(t))
+	if e.speaks() && p.late(ev, patience()) {
+		return true
+	}
 	mustBe(t, ev, e.want(f))
 	if (r.Status == 200) != (e.want(f) == probes.ReasonOK) {
 		t.Errorf("status %d with %s", r.Status, e.want(f))
@@ -142,6 +153,7 @@ func afterOnce(t testing.TB, f flavor, e ending, held bool) {
 	if acked := ev.RequestBytesAcked; ev.Kernel && e.want(f) == probes.ReasonOK && (acked == nil || *acked != ev.RequestSize) {
 		t.Errorf("acknowledged %v of %d bytes, want all", acked, ev.RequestSize)
 	}
+	return false
 }
 
 func TestBeforeTheRequest(t *testing.T) {

@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +23,7 @@ type peer struct {
 	br       *bufio.Reader
 	acted    chan struct{} // closed by did: what the test waits for has been done
 	once     sync.Once
+	spoke    atomic.Pointer[time.Time] // when the last word was said; nil: none was
 }
 
 const whole = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
@@ -38,7 +39,9 @@ func (p *peer) request() bool {
 }
 
 // say writes; an error means that the client is gone, which the test sees.
-func (p *peer) say(s string) { _, _ = io.WriteString(p.Conn, s) }
+func (p *peer) say(s string) { _, _ = io.WriteString(p.Conn, s); p.said() }
+
+func (p *peer) said() { now := time.Now(); p.spoke.Store(&now) }
 
 // warm serves one exchange.
 func (p *peer) warm() {
@@ -165,8 +168,7 @@ func get(t testing.TB, fields ...string) *http.Request {
 	return r
 }
 
-// patience is how long an answer that never comes is waited for, and so how
-// long one that does come may take.
+// patience is how long an answer that never comes is waited for.
 func patience() time.Duration {
 	if stress {
 		return time.Second
@@ -178,16 +180,86 @@ func ask(t testing.TB, timeout time.Duration) wire.Request {
 	return wire.Request{HTTP: get(t), Timeout: timeout}
 }
 
-// refusedAddr is an address on which nobody listens.
+// unlessLate repeats what is over once a timeout has passed, as long as this machine
+// kept the peer from its part in it until then: once says so, by the peer's clock.
+func unlessLate(t testing.TB, once func() (late bool)) {
+	t.Helper()
+	for range 20 {
+		if !once() {
+			return
+		}
+	}
+	t.Error("20 times the peer came too late: this machine is too slow")
+}
+
+// late reports whether the peer's last word did not come within limit of the request.
+func (p *peer) late(e wire.Evidence, limit time.Duration) bool {
+	at := p.spoke.Load()
+	return at == nil || !at.After(e.Started) || at.After(e.Started.Add(limit))
+}
+
+// standstill is longer than the machines of these tests stand still.
+const standstill = 800 * time.Millisecond
+
+// heldUntil holds the connection, for a short while at a time, until the peer has done
+// its part, and then once more: what the peer did is there by then.
+func heldUntil(t testing.TB, c *wire.Conn, done <-chan struct{}) wire.Held {
+	t.Helper()
+	last := false
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+		select {
+		case <-done:
+			last = true
+		default:
+		}
+		h := c.Hold(t.Context(), time.Now().Add(30*time.Millisecond), true)
+		if last || h.Close != nil || !h.LateKnown {
+			return h
+		}
+	}
+	t.Fatal("the peer never came to do its part")
+	return wire.Held{}
+}
+
+// deed is when a peer acted, by its own clock.
+type deed struct{ before, after time.Time }
+
+func (d *deed) of(act func()) { d.before = time.Now(); act(); d.after = time.Now() }
+
+// idled makes the first exchange, and returns the instants between which idling began.
+func idled(t testing.TB, c *wire.Conn) (span [2]time.Time) {
+	t.Helper()
+	span[0] = time.Now()
+	warmed(t, c)
+	span[1] = time.Now()
+	return span
+}
+
+// mustDate fails where a close is not dated by when the peer made it: no earlier, but for
+// what it says of itself, and no later than it was seen here.
+func mustDate(t testing.TB, c *wire.Close, d deed, idle [2]time.Time, seen time.Time) {
+	t.Helper()
+	if c.At.Add(c.Resolution).Before(d.before) || c.At.After(seen) {
+		t.Errorf("closed between %v and %v, and seen at %v: %+v", d.before, d.after, seen, c)
+	}
+	if c.Age < c.At.Sub(idle[1]) || c.Age > c.At.Sub(idle[0]) {
+		t.Errorf("idle since %v to %v: %+v", idle[0], idle[1], c)
+	}
+}
+
+// refusedAddr is an address on which nobody listens, and for the test's time nobody
+// else will: a connection has its port.
 func refusedAddr(t testing.TB) netip.AddrPort {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := netip.MustParseAddrPort(l.Addr().String())
-	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+	t.Cleanup(func() { _ = l.Close() })
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
 		t.Fatal(err)
 	}
-	return addr
+	t.Cleanup(func() { _ = c.Close() })
+	return netip.MustParseAddrPort(c.LocalAddr().String())
 }
