@@ -108,13 +108,12 @@ func (s *service) showNew() {
 func (s *service) showFellOut() {
 	s.mu.Lock()
 	fell := s.fell
-	if len(fell) > 0 {
-		s.fell = map[*loop]int{}
-	}
-	s.mu.Unlock()
-	if len(fell) == 0 {
+	if len(fell) == 0 { // asked with the lock: a loop may count the next one as soon as it is given back
+		s.mu.Unlock()
 		return
 	}
+	s.fell = map[*loop]int{}
+	s.mu.Unlock()
 	if s.store != nil && !s.stands {
 		s.showSaved()
 	}

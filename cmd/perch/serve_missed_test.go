@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,4 +115,38 @@ func TestServeShowsAtOnceWhatFellOut(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// What falls out just while it is shown is shown with the next, once.
+func TestWhatFallsOutMeanwhileIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	p, _ := newPass(t, noted, &diary{})
+	if err := p.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.serves, p.showMetrics = true, true
+	p.metrics = p.newMetrics()
+	s := newService(p.sys, p.cfg, p.flags, p.out, p.log)
+	s.kept, s.stands = p.kept, true
+	l := &loop{id: "api/get", spec: &p.cfg.Targets[0].Probes[0]}
+	const all = 2000
+	var loops sync.WaitGroup
+	loops.Go(func() {
+		for range all {
+			s.fellOut(l, 1)
+			runtime.Gosched()
+		}
+	})
+	for shown := false; !shown; {
+		s.mu.Lock()
+		shown = s.missed[l.id] == all
+		s.mu.Unlock()
+		s.showFellOut()
+	}
+	loops.Wait()
+	var text bytes.Buffer
+	if err := p.metrics.Text(&text); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "the metrics", text.String(), fmt.Sprintf(`perch_ticks_missed_total{perch="noted",probe="get",target="api",vantage="test"} %d`+"\n", all))
 }
