@@ -135,7 +135,7 @@ metrics: {%[2]s}
 state: {file: %[3]q}
 alerts: {fire_after: 1, settle: none}
 %[4]s
-defaults: {every: 4s, timeouts: {response: 300ms}}
+defaults: {every: 4s, timeouts: {response: 10s}}
 targets:
   - name: stock-api
     url: %[5]s

@@ -53,7 +53,7 @@ targets:
     client: {kind: apache-httpclient-4.5, wrapped_by: spring-resttemplate, validate_after: never, automatic_retries: none}
     probes:
       - {name: calendar, kind: http, path: "/calendar?days=2", expect: [status == 200, size(json.days) == 2]}
-      - {name: calendar-idle, kind: idle, path: "/calendar?days=2", keep_alive: 5s, holds: [300ms, 1500ms]}
+      - {name: calendar-idle, kind: idle, path: "/calendar?days=2", keep_alive: 5s, holds: [300ms, 2500ms]}
   - name: price
     url: %s
     probes:

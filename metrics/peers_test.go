@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"perch.example/internal/freeport"
 	"perch.example/probes"
 )
 
@@ -154,18 +155,13 @@ func start(t *testing.T, name string, args ...string) {
 // freeAddress returns a loopback address that nobody listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(freeport.Loopback(t)))
 }
 
-// await asks again until there is no error, 30 s at most.
+// await asks again until there is no error, for as long as a busy machine may need.
 func await(t *testing.T, what string, try func() error) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(90 * time.Second)
 	err := try()
 	for err != nil && time.Now().Before(deadline) {
 		time.Sleep(50 * time.Millisecond)

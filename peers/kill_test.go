@@ -25,8 +25,9 @@ import (
 // before: so none flaps, and no two notices say the same.
 const (
 	kills    = 100
-	measured = 6 // runs before, that only show how long one takes
-	targets  = kills + measured
+	measured = 6  // runs before, that only show how long one takes
+	again    = 10 // of so many runs one more shows it, for a machine is busy now and then
+	targets  = kills + measured + kills/again
 )
 
 // victim is the perch that is killed again and again.
@@ -40,6 +41,7 @@ type victim struct {
 	expected       map[string]bool    // incidents that a state once held as open, by name
 	finished       int                // attempts that runs reported which ended by themselves
 	problems       []string
+	lasted         time.Duration // the last run, from its start to its end
 }
 
 func newVictim(t *testing.T) *victim {
@@ -90,6 +92,7 @@ func (v *victim) run(t *testing.T, after time.Duration, only ...string) bool {
 	cmd.Env = v.env
 	var out, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &log
+	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +101,7 @@ func (v *victim) run(t *testing.T, after time.Duration, only ...string) bool {
 		defer kill.Stop()
 	}
 	err := cmd.Wait()
+	v.lasted = time.Since(began)
 	v.look(t)
 	if cmd.ProcessState.ExitCode() < 0 {
 		return false // killed
@@ -156,20 +160,29 @@ func TestKilledRuns(t *testing.T) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 1))
 	v := newVictim(t)
-	var took []time.Duration
-	for n := range measured {
-		began := time.Now()
-		v.step(t, n, 0)
-		took = append(took, time.Since(began))
+	var took []time.Duration // of runs that ended by themselves
+	step := 0
+	next := func(after time.Duration) (killed bool) {
+		ended := v.step(t, step, after)
+		if step++; ended {
+			took = append(took, v.lasted)
+		}
+		return !ended
 	}
-	slices.Sort(took)
-	whole, killed := took[measured/2], 0
+	for range measured {
+		next(0)
+	}
+	killed := 0
 	for n := range kills {
+		if n%again == again-1 {
+			next(0)
+		}
+		whole := lately(took) * 11 / 10 // the last thing that a run does is as likely as any other
 		after := time.Duration(random.Float64() * float64(whole))
 		if n%2 == 1 { // while it saves, tells and pushes, which is short
 			after = whole/2 + after/2
 		}
-		if !v.step(t, measured+n, max(after, time.Millisecond)) {
+		if next(max(after, time.Millisecond)) {
 			killed++
 		}
 	}
@@ -178,8 +191,14 @@ func TestKilledRuns(t *testing.T) {
 		v.run(t, 0, target(n), target(n+1))
 	}
 	memory := v.look(t)
-	t.Logf("a run takes %s; %d of %d runs were killed; %d incidents", whole, killed, kills, len(v.expected))
+	t.Logf("a run takes %s; %d of %d runs were killed; %d incidents", lately(took), killed, kills, len(v.expected))
 	v.check(t, memory, killed)
+}
+
+// lately is how long the last runs that ended by themselves took: the median.
+func lately(took []time.Duration) time.Duration {
+	last := slices.Sorted(slices.Values(took[len(took)-measured:]))
+	return last[measured/2]
 }
 
 // step is a run in which one target fails and the one before works again.

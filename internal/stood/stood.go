@@ -68,12 +68,14 @@ func (r *Record) Since(at time.Time) (longest time.Duration) {
 	return longest
 }
 
-// Total is for how long the machine stood still, in all.
-func (r *Record) Total() (all time.Duration) {
+// During is for how long the machine stood still between the two, in all.
+func (r *Record) During(from, to time.Time) (all time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.spans {
-		all += s.to.Sub(s.from) - wakeEvery
+		if s.to.After(from) && s.from.Before(to) {
+			all += s.to.Sub(s.from) - wakeEvery
+		}
 	}
 	return all
 }

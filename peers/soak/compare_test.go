@@ -47,7 +47,7 @@ func compare(t *testing.T, kept bool) {
 	time.Sleep(*compareFor)
 	cpus[0], cpus[1] = cpuOf(t, perch.pid())-cpus[0], cpuOf(t, exporter.pid())-cpus[1]
 	took, after := time.Since(began), plain.counted(t)
-	ran := took - machine.Total()
+	ran := took - machine.During(began, time.Now())
 
 	var per [2]float64
 	for i, path := range []string{"/perch", "/blackbox"} {
