@@ -113,12 +113,10 @@ func (x *exchange) write(plain *bytes.Buffer) (err error) {
 func (x *exchange) send() {
 	c, t := x.conn, &x.conn.tap
 	x.in, x.before = t.in, t.in
-	x.until(time.Now())
 	s := x.sendNow()
 	x.e.Started, x.e.RequestBytes = s.started, int64(s.n)
 	x.e.Before, x.stood = s.before, waited(s.stood)
 	if !s.started.IsZero() {
-		x.until(s.started) // again: this machine may have been busy before the write
 		x.e.Age, x.e.Idle = s.started.Sub(c.opened), s.started.Sub(c.idleSince)
 	}
 	if s.before != nil {

@@ -9,8 +9,9 @@ type kernel interface {
 	// watch calls see at once and after each event, until it returns true, the
 	// read deadline passes or the connection is closed here.
 	watch(see func(*Snapshot) bool) error
-	// write sends all of b, asking right before the first write(2).
-	write(b []byte) sent
+	// write sends all of b, asking right before the first write(2), and tells starts
+	// when that is; nil: nobody.
+	write(b []byte, starts func(time.Time)) sent
 	// offer sends of b what fits in the socket's buffer now; it waits for nothing,
 	// and no deadline ends it.
 	offer(b []byte) (int, error)

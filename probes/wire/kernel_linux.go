@@ -56,12 +56,15 @@ func (k *socket) snapshot() *Snapshot {
 	return s
 }
 
-func (k *socket) write(b []byte) sent {
+func (k *socket) write(b []byte, starts func(time.Time)) sent {
 	var out sent
 	err := k.raw.Write(func(fd uintptr) bool {
 		first := out.before == nil
 		if first {
 			out.before, out.started = lastLook(func() *Snapshot { return k.look(int(fd)) })
+			if starts != nil {
+				starts(out.started)
+			}
 		}
 		var n int
 		n, out.err = fit(int(fd), b[out.n:])

@@ -56,7 +56,7 @@ func (c *Conn) push() {
 		return
 	}
 	if c.kern != nil {
-		s := c.kern.write(c.unsent)
+		s := c.kern.write(c.unsent, nil)
 		c.wrote(s.n, s.err)
 		return
 	}
@@ -109,8 +109,10 @@ func (x *exchange) sendNow() sent {
 	x.from = c.tap.out + int64(before)
 	s := sent{started: time.Now()}
 	if c.kern != nil {
-		s = c.kern.write(all)
+		deadline(x.ctx, c.raw, time.Time{}) // its time begins with the write, however late this machine comes to it
+		s = c.kern.write(all, x.until)
 	} else {
+		x.until(s.started)
 		s.n, s.err = c.raw.Write(all)
 	}
 	c.tap.out += int64(s.n)

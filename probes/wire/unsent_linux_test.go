@@ -96,6 +96,20 @@ func TestH2PeerReadsNothing(t *testing.T) {
 	}
 }
 
+// However short the timeout, and however late this machine comes to the write, the
+// request leaves: its time begins there.
+func TestTimeoutBeginsWithTheWrite(t *testing.T) {
+	for _, f := range flavors(t) {
+		s := serve(t, f.server, (*peer).linger)
+		c, _ := s.open(f.client)
+		_, e := c.Exchange(t.Context(), ask(t, time.Nanosecond))
+		mustBe(t, e, probes.ReasonNoResponse)
+		if e.Started.IsZero() || e.RequestBytes != e.RequestSize || e.RequestBytesAcked == nil || *e.RequestBytesAcked != e.RequestSize || !e.WaitKnown {
+			t.Errorf("%s: %s", f.name, dump(e))
+		}
+	}
+}
+
 // A hold whose end has passed when the frames are seen still answers them.
 func TestH2RepliesBehindTheDeadline(t *testing.T) {
 	for _, f := range h2flavors(t) {
