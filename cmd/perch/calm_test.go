@@ -13,7 +13,7 @@ const (
 	// of a delay, too.
 	stoodFrom = 50 * time.Millisecond
 	// mostMeasured bounds how often a test of a second or two is repeated.
-	mostMeasured = 6
+	mostMeasured = 10
 )
 
 // calmly measures, and once more where a wrong thing came out of a time in which the
