@@ -69,7 +69,8 @@ func TestTheNextRunLooksWhereTheApplicationFails(t *testing.T) {
 		return looksInBand(t, path)
 	})
 
-	// The config's own holds stay; the log of a run and the plan say that they are blind.
+	// With that of the first run: the config's own holds stay; the log of a run and the plan say that they are blind.
+	writeFile(t, state, measured)
 	writeFile(t, path, strings.Replace(read(t, path), "every: 4s", "every: 4s, holds: [250ms, 1250ms]", 1))
 	note := "no hold lies in the danger band"
 	own := perch(t.Context(), nil, "plan", "--config", path).stdout
