@@ -46,14 +46,17 @@ const (
 	// stalledFrom is how late a wake must be: perch may be as late, twice, in
 	// one probe.
 	stalledFrom = 15 * time.Millisecond
-	// stallReach is for how long after it, and before, what arrives is not judged.
+	// stallReach is for how long before it what arrives is not judged, and for how long
+	// after it, beyond as long again as it was: what was due meanwhile is done then, too.
 	stallReach = 100 * time.Millisecond
 )
 
 // watchStalls watches until the test ends.
 func watchStalls(t *testing.T) *stalls {
 	s := &stalls{}
-	stood.Watch(t, stalledFrom, func(from, to time.Time) { s.add(span{from.Add(-stallReach), to.Add(stallReach)}) })
+	stood.Watch(t, stalledFrom, func(from, to time.Time) {
+		s.add(span{from.Add(-stallReach), to.Add(to.Sub(from) + stallReach)})
+	})
 	return s
 }
 
@@ -61,7 +64,9 @@ func (s *stalls) add(one span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if last := len(s.spans) - 1; last >= 0 && !one.from.After(s.spans[last].to) {
-		s.spans[last].to = one.to
+		if one.to.After(s.spans[last].to) {
+			s.spans[last].to = one.to
+		}
 		return
 	}
 	s.spans = append(s.spans, one)

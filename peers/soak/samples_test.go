@@ -49,13 +49,25 @@ func slope(x, y []float64) (each, mean float64) {
 	return each, sumY / max(n, 1)
 }
 
-// takeCalm is what it holds while nothing that it needs is amiss, and its garbage is
-// collected: what waits for a receiver that is away is memory, and no growth.
+// takeCalm is the least that it holds, of some moments, while nothing that it needs is
+// amiss, and its garbage is collected: what waits for a receiver that is away, or is being
+// answered just now, is memory, and no growth.
 func takeCalm(t *testing.T, pid int, told control) sample {
 	t.Helper()
-	live := told.collect(t)
-	resident, _ := residentOf(t, pid)
-	return sample{at: time.Now(), resident: resident, live: live}
+	const moments, apart = 4, 300 * time.Millisecond
+	var least sample
+	for n := range moments {
+		if n > 0 {
+			time.Sleep(apart)
+		}
+		live := told.collect(t)
+		resident, _ := residentOf(t, pid)
+		if n == 0 {
+			least = sample{at: time.Now(), resident: resident, live: live}
+		}
+		least.resident, least.live = min(least.resident, resident), min(least.live, live)
+	}
+	return least
 }
 
 // measure is one thing of a sample that must not grow.
