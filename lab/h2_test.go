@@ -114,7 +114,9 @@ type h2Client struct {
 	framer *http2.Framer
 	seen   []string
 	stream uint32
-	wrote  error // what the last write said; an RST that a write met is hidden from the next read
+
+	settled bool  // the server's first SETTINGS came
+	wrote   error // what the last write said; an RST that a write met is hidden from the next read
 }
 
 // exchangeH2 asks once and, with a held scenario, again unless the server ends what
@@ -266,9 +268,10 @@ func (c *h2Client) write(f http2.Frame) {
 	case *http2.SettingsFrame:
 		if !f.IsAck() {
 			_ = c.framer.WriteSettingsAck()
-			if c.stream > 1 { // the first comes with every connection
+			if c.settled { // the first comes with every connection
 				say("SETTINGS")
 			}
+			c.settled = true
 		}
 	case *http2.PingFrame:
 		say("PING")
