@@ -116,7 +116,7 @@ func (k *socket) look(fd int) *Snapshot {
 		if !k.ask(fd, s) || s.quiet() {
 			return s
 		}
-		if s.Queued = queued(fd); !s.quiet() {
+		if s.Queued = unread(s.Queued, queued(fd)); !s.quiet() {
 			break
 		}
 	}
@@ -149,6 +149,11 @@ func (k *socket) ask(fd int, s *Snapshot) bool {
 	s.LastDataRecv = time.Duration(info.Last_data_recv) * time.Millisecond
 	return true
 }
+
+// unread is how many bytes waited when TCP_INFO counted them, waiting those that
+// wait a moment later: a FIN may be one of the counted, and what has come since is
+// for the next look, with the acknowledgements that came with it.
+func unread(counted, waiting int) int { return min(counted, waiting) }
 
 // queued returns how many bytes wait to be read; it knows a FIN from a byte.
 func queued(fd int) int {
