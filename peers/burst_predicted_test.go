@@ -106,7 +106,7 @@ func TestPredictedFailures(t *testing.T) {
 			address := slowServer(t, server)
 			var path clients.Path
 			var took time.Duration
-			stood.Again(t, func() (wrong []string) {
+			stood.Again(t, stood.Moment, func() (wrong []string) {
 				path, took, wrong = measuredByBurst(t, address)
 				return wrong
 			})

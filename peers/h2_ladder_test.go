@@ -36,7 +36,7 @@ func TestIdleProbeOverHTTP2(t *testing.T) {
 			capture := StartCapture(t, peer.Port)
 			config := filepath.Join(t.TempDir(), "perch.yaml")
 			write(t, config, fmt.Sprintf(ladderHTTP2, peer.URL, c.protocol, peer.CAFile))
-			stood.Again(t, func() []string {
+			stood.Again(t, stood.Moment, func() []string {
 				d := runPerch(t, "", []int{0, 1}, "run", "--config", config)
 				return goodbyesWrong(peer, capture, d)
 			})

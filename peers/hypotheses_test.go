@@ -160,7 +160,7 @@ func noSidecar(t *testing.T) {
 func (s scenario) play(t *testing.T) {
 	t.Helper()
 	noSidecar(t)
-	stood.Again(t, func() []string { return s.once(t) })
+	stood.Again(t, stood.Moment, func() []string { return s.once(t) })
 }
 
 // once says what of the outcomes was not as wanted.

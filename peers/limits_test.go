@@ -109,7 +109,7 @@ func TestLimits(t *testing.T) {
 			for range 5 {
 				s := newSpec(t, probes.KindHTTP, peer.URL)
 				s.Requests, s.Gap, s.Protocol, s.TLS.CAFile = 40, c.gap, c.protocol, peer.CAFile
-				stood.Again(t, func() (wrong []string) { // who stands still makes the next request, and meets the age, late
+				stood.Again(t, stood.Moment, func() (wrong []string) { // who stands still makes the next request, and meets the age, late
 					o := probes.RunLimit(t.Context(), s, newEnv())
 					l := o.Limit
 					if l == nil || o.Cut != "" || l.Ended != (c.by != "") || l.Told != (c.by != "") || l.By != c.by {
@@ -154,7 +154,7 @@ func TestUnusedConnections(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSpec(t, probes.KindIdle, c.start(t).URL)
-			stood.Again(t, func() (wrong []string) {
+			stood.Again(t, stood.Moment, func() (wrong []string) {
 				for _, o := range playUnused(t, s) {
 					if why := unusedWrong(o, c.reason, c.pushed, c.within); why != "" {
 						wrong = append(wrong, why)

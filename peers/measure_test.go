@@ -37,7 +37,7 @@ func TestServersCloseWithFIN(t *testing.T) {
 				t.Parallel()
 				peer := Start(t, name, idleTimeout, secure)
 				capture := StartCapture(t, peer.Port)
-				stood.Again(t, func() []string { return measureFIN(t, peer, capture) })
+				stood.Again(t, stood.Moment, func() []string { return measureFIN(t, peer, capture) })
 			})
 		}
 	}

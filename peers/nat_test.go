@@ -32,7 +32,7 @@ func TestBehindANAT(t *testing.T) {
 		"cut: a route leads nowhere":            pathThatIsCut("unreachable", routeToNowhere),
 	} {
 		all.Go(func() {
-			t.Run(name, func(t *testing.T) { stood.Again(t, func() []string { return play(t) }) })
+			t.Run(name, func(t *testing.T) { stood.Again(t, stood.Moment, func() []string { return play(t) }) })
 		})
 	}
 	all.Wait()

@@ -95,7 +95,7 @@ func eachServer(t *testing.T, play func(t *testing.T, peer Peer, capture *Captur
 				t.Parallel()
 				peer := Start(t, name, idleTimeout, secure)
 				capture := StartCapture(t, peer.Port)
-				stood.Again(t, func() []string { return play(t, peer, capture) })
+				stood.Again(t, stood.Moment, func() []string { return play(t, peer, capture) })
 			})
 		}
 	}

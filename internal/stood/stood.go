@@ -1,5 +1,6 @@
-//go:build peers || soak
-
+// Package stood tells tests when the machine stood still: how late it let a process wake
+// that had nothing else to do. What a test measured meanwhile, in real time, is then no
+// word about perch, and may be measured anew.
 package stood
 
 import (
@@ -80,18 +81,18 @@ func (r *Record) During(from, to time.Time) (all time.Duration) {
 	return all
 }
 
-// least of what Again takes for an excuse: perch itself takes a delay of its own that is
-// half of 50 ms for one that may explain a failure.
-const least = 15 * time.Millisecond
+// A Moment is what disturbs a test that measures real servers: perch itself takes a
+// delay of its own that is half of 50 ms for one that may explain a failure.
+const Moment = 15 * time.Millisecond
 
 // plays is how often Again plays at most.
-const plays = 5
+const plays = 10
 
 // Again plays, and fails the test with what was wrong; but where the machine stood still
-// meanwhile it plays anew.
-func Again(t testing.TB, play func() (wrong []string)) {
+// meanwhile, for from or longer, it plays anew, 10 times at most.
+func Again(t testing.TB, from time.Duration, play func() (wrong []string)) {
 	t.Helper()
-	machine := Recorded(t, least)
+	machine := Recorded(t, from)
 	for n := 1; ; n++ {
 		began := time.Now()
 		wrong := play()
@@ -99,12 +100,13 @@ func Again(t testing.TB, play func() (wrong []string)) {
 			return
 		}
 		still := machine.Since(began)
-		if still == 0 || n == plays {
+		if still == 0 || n == plays || t.Failed() {
 			for _, w := range wrong {
 				t.Error(w)
 			}
+			t.Logf("played %d times; the machine stood still for %s at last", n, still)
 			return
 		}
-		t.Logf("the machine stood still for %s meanwhile; once more, after %q", still.Round(time.Millisecond), wrong)
+		t.Logf("the machine stood still for %s meanwhile; once more, after %.1000q", still.Round(time.Millisecond), wrong)
 	}
 }

@@ -1,5 +1,3 @@
-//go:build peers || soak
-
 package stood
 
 import (
@@ -21,7 +19,7 @@ func stop(t *testing.T, seconds string) {
 
 // TestSince: a stop is seen for as long as it was, and one before is not counted.
 func TestSince(t *testing.T) {
-	r := Recorded(t, least)
+	r := Recorded(t, Moment)
 	began := time.Now()
 	stop(t, "0.3")
 	if got, took := r.Since(began), time.Since(began); got < 280*time.Millisecond || got > took {
@@ -30,7 +28,7 @@ func TestSince(t *testing.T) {
 	if got := r.During(began, time.Now()); got < 280*time.Millisecond || got > time.Since(began) {
 		t.Errorf("%s in all", got)
 	}
-	Again(t, func() (wrong []string) {
+	Again(t, Moment, func() (wrong []string) {
 		if still := r.Since(time.Now()); still > 0 {
 			wrong = append(wrong, fmt.Sprintf("it stood still for %s, and it did not", still))
 		}
@@ -50,7 +48,7 @@ func (f *failures) Error(args ...any) { f.all = append(f.all, args...) }
 // every time fails the test.
 func TestAgain(t *testing.T) {
 	played, f := 0, &failures{TB: t}
-	Again(f, func() []string {
+	Again(f, Moment, func() []string {
 		if played++; played > 1 {
 			return nil
 		}
@@ -61,12 +59,20 @@ func TestAgain(t *testing.T) {
 		t.Errorf("played %d times: %v", played, f.all)
 	}
 	played = 0
-	Again(f, func() []string {
+	Again(f, Moment, func() []string {
 		played++
 		stop(t, "0.05")
 		return []string{"wrong"}
 	})
 	if len(f.all) != 1 || played != plays {
 		t.Errorf("played %d times, want %d: %v", played, plays, f.all)
+	}
+	played, f.all = 0, nil
+	Again(f, time.Hour, func() []string { // no machine stands still for so long
+		played++
+		return []string{"wrong"}
+	})
+	if len(f.all) != 1 || played != 1 {
+		t.Errorf("played %d times on a machine that never stood still: %v", played, f.all)
 	}
 }
