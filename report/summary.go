@@ -80,6 +80,8 @@ func measured(r probes.IdleResult) string {
 		if r.Survived > 0 {
 			text += "; " + age(r.Survived) + " still worked"
 		}
+	case r.Died > 0 && r.Survived >= r.Died: // holds that contradict each other: not idleness alone
+		text = "some idle connections die" + diedHow(r.How) + " within " + age(r.Died) + ", others live for " + age(r.Survived)
 	case r.Died > 0 && r.Survived > 0:
 		text = "idle connections die" + diedHow(r.How) + " between " + age(r.Survived) + " and " + age(r.Died)
 	case r.Died > 0:
