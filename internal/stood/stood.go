@@ -81,7 +81,7 @@ func (r *Record) During(from, to time.Time) (all time.Duration) {
 	return all
 }
 
-// A Moment is what disturbs a test that measures real servers: perch itself takes a
+// Moment is the least that disturbs a test that measures real servers: perch itself takes a
 // delay of its own that is half of 50 ms for one that may explain a failure.
 const Moment = 15 * time.Millisecond
 
