@@ -63,9 +63,12 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// calmFor is longer than perch takes to send what waited for a service that is there
-// again.
-const calmFor = 12 * time.Second
+// calmFor is longer than perch takes to tell what waited for a service that is there
+// again; spansWithin, than it takes to send the spans that wait, some MiB of them.
+const (
+	calmFor     = 8 * time.Second
+	spansWithin = 20 * time.Second
+)
 
 // troubleAndCalm has trouble for a while, and then, for as long as perch needs to send what
 // waited, none; calm is called at the end of that; and so on until ctx ends.
@@ -110,7 +113,25 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// accepting takes anything.
-func accepting() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+// accepting takes anything, and counts how often it took spans.
+type accepting struct{ spans atomic.Int64 }
+
+func (a *accepting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	w.WriteHeader(http.StatusOK)
+	if r.URL.Path == "/v1/traces" {
+		a.spans.Add(1)
+	}
+}
+
+// awaitSpans waits until spans are taken once more.
+func (a *accepting) awaitSpans(t *testing.T) {
+	t.Helper()
+	before := a.spans.Load()
+	for until := time.Now().Add(spansWithin); a.spans.Load() == before; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Errorf("no spans came for %s to a receiver that is there", spansWithin)
+			return
+		}
+	}
 }

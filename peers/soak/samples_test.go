@@ -50,10 +50,11 @@ func slope(x, y []float64) (each, mean float64) {
 }
 
 // takeCalm is the least that it holds, of some moments, while nothing that it needs is
-// amiss, and its garbage is collected: what waits for a receiver that is away, or is being
-// answered just now, is memory, and no growth.
-func takeCalm(t *testing.T, pid int, told control) sample {
+// amiss, its spans were sent just now, and its garbage is collected: what waits for a
+// receiver, or is being answered just now, is memory, and no growth.
+func takeCalm(t *testing.T, pid int, told control, otlp *accepting) sample {
 	t.Helper()
+	otlp.awaitSpans(t)
 	const moments, apart = 4, 300 * time.Millisecond
 	var least sample
 	for n := range moments {

@@ -31,8 +31,9 @@ type world struct {
 	bursts   bursts
 	services map[string]*flaky
 	slack    *slackfake.Fake
-	changed  int    // how often a good config was put there
-	state    string // the folder of its state, on a small file system of its own
+	otlp     *accepting // and what else takes anything
+	changed  int        // how often a good config was put there
+	state    string     // the folder of its state, on a small file system of its own
 	listen   string
 	stood    *stalls
 }
@@ -63,7 +64,7 @@ func TestSoak(t *testing.T) {
 	}
 	var calms []sample
 	run(func(d *rand.Rand) {
-		calm := func() { calms = append(calms, takeCalm(t, perch.pid(), told)) }
+		calm := func() { calms = append(calms, takeCalm(t, perch.pid(), told, w.otlp)) }
 		troubleAndCalm(ctx, t, d, calm, w.services["slack"], w.services["webhook"], w.services["alertmanager"], w.services["otlp"])
 	})
 	run(func(d *rand.Rand) { w.reload(ctx, t, d, &reloaded{perch, config}) })
@@ -101,12 +102,12 @@ func newWorld(t *testing.T) *world {
 	})
 	w := &world{
 		plain: startPlain(t), lab: misbehave(t), bursts: startBursts(t), services: map[string]*flaky{}, slack: slack,
-		state: smallDisk(t), stood: watchStalls(t),
+		otlp: &accepting{}, state: smallDisk(t), stood: watchStalls(t),
 	}
 	w.listen = fmt.Sprintf("127.0.0.1:%d", freeport.Loopback(t))
 	w.services["slack"] = startFlaky(t, "Slack", slack)
 	for _, name := range []string{"webhook", "alertmanager", "otlp"} {
-		w.services[name] = startFlaky(t, name, accepting())
+		w.services[name] = startFlaky(t, name, w.otlp)
 	}
 	return w
 }
