@@ -153,13 +153,7 @@ func farBytes(t *testing.T, f flavor, _ int) {
 
 // farOrLate reports whether the peer came too late with what it says before the timeout.
 func farOrLate(t *testing.T, f flavor, e ending, held bool) bool {
-	s := farServe(t, f, func(p *peer) {
-		if held {
-			p.warm()
-		}
-		p.request()
-		e.script(p)
-	})
+	s := farServe(t, f, e.after(held))
 	c, p := s.open(f.client)
 	if held {
 		warmed(t, c)

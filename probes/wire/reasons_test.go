@@ -123,15 +123,20 @@ func afterOnce(t testing.TB, f flavor, e ending, held bool) {
 // speaks reports whether the timeout ends what the peer had begun to say.
 func (e ending) speaks() bool { return e.short && e.plain != probes.ReasonNoResponse }
 
-// afterOrLate reports whether the peer came too late with what it says before the timeout.
-func afterOrLate(t testing.TB, f flavor, e ending, held bool) bool {
-	s := serve(t, f.server, func(p *peer) {
+// after is the peer of one exchange, held of the second, that ends so.
+func (e ending) after(held bool) func(*peer) {
+	return func(p *peer) {
 		if held {
 			p.warm()
 		}
 		p.request()
 		e.script(p)
-	})
+	}
+}
+
+// afterOrLate reports whether the peer came too late with what it says before the timeout.
+func afterOrLate(t testing.TB, f flavor, e ending, held bool) bool {
+	s := serve(t, f.server, e.after(held))
 	c, p := s.open(f.client)
 	if held {
 		warmed(t, c)
